@@ -1,0 +1,10 @@
+//! CMAF init segments and chunks.
+
+mod chunk;
+mod init;
+
+pub use chunk::{Lead, chunk};
+pub use init::{init, init_id};
+
+/// A track of ours has its file for itself.
+const TRACK_ID: u32 = 1;

@@ -1,0 +1,92 @@
+//! Every other path, by hyper.
+
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::net::TcpStream;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+
+use http::header::CONNECTION;
+use http::{HeaderValue, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Empty};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::sync::OwnedSemaphorePermit;
+use tracing::debug;
+
+use super::Shared;
+use super::turning::{Open, Turning};
+use crate::deps::{Body, Peer};
+use crate::head::STREAM;
+use crate::limits::{FIELDS_MAX, HEAD_BYTES_MAX, KEEP_ALIVE_MAX};
+use crate::worker::Order;
+
+/// Serves a connection of which `read` was read already. A later request for the stream brings it back to a worker:
+/// browsers ask for a snapshot and for events on one connection.
+pub(crate) async fn by_hyper(
+    shared: Arc<Shared>,
+    stream: TcpStream,
+    read: Vec<u8>,
+    place: OwnedSemaphorePermit,
+) {
+    let (Ok(peer), Ok(stream)) = (stream.peer_addr(), tokio::net::TcpStream::from_std(stream)) else {
+        return;
+    };
+    let open = Open::default();
+    let io = TokioIo::new(Turning::new(read, stream, open.clone()));
+    let service = service_fn(|mut request: Request<Incoming>| {
+        let (shared, turn) = (shared.clone(), open.begin());
+        Box::pin(async move {
+            let response = if request.uri().path() == STREAM {
+                misdirected()
+            } else {
+                request.extensions_mut().insert(Peer(peer));
+                (shared.deps.fallback)(request).await
+            };
+            Ok::<_, Infallible>(response.map(|body| turn.until_the_end_of(body)))
+        })
+    });
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(KEEP_ALIVE_MAX)
+        .max_headers(FIELDS_MAX)
+        .max_buf_size(HEAD_BYTES_MAX);
+    let mut connection = http.serve_connection(io, service);
+    let mut ending = pin!(shared.ending.cancelled());
+    let mut told = false;
+    let ended = poll_fn(|cx| {
+        if !told && ending.as_mut().poll(cx).is_ready() {
+            told = true;
+            Pin::new(&mut connection).graceful_shutdown();
+        }
+        connection.poll_without_shutdown(cx)
+    })
+    .await;
+    if let Err(error) = ended {
+        return debug!(%error, "connection ended");
+    }
+    let (stream, turned) = connection.into_parts().io.into_inner().end();
+    drop(place);
+    if let (false, Ok(stream)) = (turned.is_empty(), stream.into_std()) {
+        bring_back(&shared, stream, turned);
+    }
+}
+
+fn bring_back(shared: &Shared, stream: TcpStream, read: Vec<u8>) {
+    let Some(worker) = shared.workers.iter().min_by_key(|worker| worker.load()) else { return };
+    worker.count();
+    if !worker.offer(Order::Socket(mio::net::TcpStream::from_std(stream), read)) {
+        worker.uncount();
+    }
+}
+
+/// A request for the stream that came while another was being answered: it must come on its own connection
+/// (RFC 9110, 15.5.20).
+fn misdirected() -> Response<Body> {
+    let mut response = Response::new(Empty::new().map_err(|never| match never {}).boxed_unsync());
+    *response.status_mut() = StatusCode::MISDIRECTED_REQUEST;
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    response
+}

@@ -1,0 +1,86 @@
+//! `/livez`, `/readyz`, `/metrics` and `/admin` of a process.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use axum::Router;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::routing::{get, post};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+/// How often histograms are tidied.
+const UPKEEP: Duration = Duration::from_secs(5);
+/// Buckets of latencies, in seconds.
+const SECONDS: [f64; 14] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.32, 0.5, 1.0, 2.0, 4.0, 8.0];
+
+/// Serves them until `shutdown`. Ready means that the role's listeners are open, which is so when this is
+/// called.
+pub(crate) async fn serve(at: SocketAddr, shutdown: CancellationToken) -> anyhow::Result<()> {
+    let listener = TcpListener::bind(at).await.with_context(|| format!("listening on {at} for metrics"))?;
+    record()?.serve(listener, Router::new(), shutdown);
+    Ok(())
+}
+
+/// What this process counts.
+pub(crate) struct Metrics(PrometheusHandle);
+
+/// Begins to count; whoever looks metrics up before this counts for nobody.
+pub(crate) fn record() -> anyhow::Result<Metrics> {
+    let handle = PrometheusBuilder::new()
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS)?
+        .install_recorder()
+        .context("metrics")?;
+    let upkeep = handle.clone();
+    tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(UPKEEP).await;
+            upkeep.run_upkeep();
+        }
+    });
+    Ok(Metrics(handle))
+}
+
+impl Metrics {
+    /// Serves them, and what else is given, on a listener that is open.
+    pub(crate) fn serve(self, listener: TcpListener, more: Router, shutdown: CancellationToken) {
+        let app = more
+            .route("/livez", get(|| async { "ok\n" }))
+            .route("/readyz", get(|| async { "ok\n" }))
+            .route("/metrics", get(move || std::future::ready(self.0.render())));
+        tokio::spawn(async move {
+            let ended = axum::serve(listener, app)
+                .with_graceful_shutdown(async move { shutdown.cancelled().await })
+                .await;
+            if let Err(error) = ended {
+                tracing::error!(%error, "the metrics listener ended");
+            }
+        });
+    }
+}
+
+/// `POST /admin/purge`: takes objects back from these tiers, in the order in which they are given. That must be the
+/// nearest to the origin first, or the next would fetch the same again.
+pub(crate) fn purge(tiers: Vec<Arc<edge::Edge>>) -> Router {
+    let answer = async move |body: String| {
+        let purge: edge::Purge = match serde_json::from_str(&body) {
+            Ok(purge) => purge,
+            Err(_) => {
+                let detail = "say what to purge: {\"prefix\": \"/match/\"}, {\"path\": \"/…\"}, {\"key\": \"word\"} or \
+                              {\"all\": true}, and \"soft\": true to keep it for when its origin fails";
+                let problem = serde_json::json!({ "title": "Bad Request", "status": 400, "detail": detail });
+                let kind = [(CONTENT_TYPE, "application/problem+json")];
+                return (StatusCode::BAD_REQUEST, kind, problem.to_string());
+            }
+        };
+        let purged: usize = tiers.iter().map(|tier| tier.purge(&purge)).sum();
+        tracing::info!(?purge, purged, "purged");
+        let text = serde_json::json!({ "purged": purged }).to_string();
+        (StatusCode::OK, [(CONTENT_TYPE, "application/json")], text)
+    };
+    Router::new().route("/admin/purge", post(answer))
+}

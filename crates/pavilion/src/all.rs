@@ -1,0 +1,368 @@
+//! All of it on one machine: servers in this process; the ground and both pipelines as children, each of which
+//! can be killed without the picture stopping.
+
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::Context;
+use serde_json::json;
+use store::Sqlite;
+use timeline::Utc;
+use timeline::name::Token;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::letters::Agreed;
+use crate::score::plane::{CLUB, Plane};
+use crate::{admin, child, roles};
+
+/// A child is asked to end, and ended after that.
+pub(crate) const CHILD_END_MAX: Duration = Duration::from_secs(4);
+/// The word that opens the edge until there are passes.
+const PASS: &str = "open";
+/// The epoch of a match put on air now lies this far back, so that nothing can come before it.
+const EPOCH_BACK_S: i64 = 60;
+/// SRT's retransmission delay on loopback, where nothing is lost.
+const LOOPBACK_SRT_MS: u32 = 20;
+/// How often the first picture is looked for.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Settings of `pavilion run`.
+#[derive(Clone, Debug, clap::Args)]
+#[group(skip)]
+pub(crate) struct Config {
+    /// The first of ten ports: +0 page, +1 video edge, +2 scores, +5 origin, +6 shield, +7 feeds, +8 shard, +9 metrics.
+    /// 0: any free ones.
+    #[arg(long, default_value_t = 8080)]
+    port: u16,
+    /// Put this feed on air instead of the generated ground: a file, srt://, udp://, rtmp://, https://
+    #[arg(long, value_name = "URL")]
+    input: Option<String>,
+    /// Start a file again when it ends.
+    #[arg(long = "loop")]
+    r#loop: bool,
+    /// The match, as it stands in URLs.
+    #[arg(long, default_value = "demo")]
+    r#match: Token,
+    /// The match, for people.
+    #[arg(long, default_value = "Demo match")]
+    title: String,
+    /// Size of the generated picture.
+    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1280x720")]
+    size: stadium::Size,
+    /// The bitrate ladder: height@kbps of each rung.
+    #[arg(long, default_value = "720@2500,540@1400,360@800,234@400")]
+    ladder: String,
+    /// x264's preset.
+    #[arg(long, default_value = "superfast")]
+    preset: String,
+    /// Folder for the store and for ports.json, which tells other programs where everything is.
+    #[arg(long, default_value = "var")]
+    var: PathBuf,
+    /// Do not open a browser.
+    #[arg(long)]
+    no_open: bool,
+    /// Without scores: only the picture.
+    #[arg(long)]
+    no_scores: bool,
+    #[command(flatten)]
+    origin: origin::Config,
+}
+
+struct Listeners {
+    app: TcpListener,
+    edge: TcpListener,
+    origin: TcpListener,
+    shield: TcpListener,
+    admin: TcpListener,
+}
+
+impl Listeners {
+    async fn open(port: u16) -> anyhow::Result<Listeners> {
+        let at = |host: Ipv4Addr, offset: u16| {
+            let port = if port == 0 { 0 } else { port.saturating_add(offset) };
+            roles::listen(SocketAddr::from((host, port)))
+        };
+        let (public, own) = (Ipv4Addr::UNSPECIFIED, Ipv4Addr::LOCALHOST);
+        Ok(Listeners {
+            app: at(public, 0).await?,
+            edge: at(public, 1).await?,
+            origin: at(own, 5).await?,
+            shield: at(own, 6).await?,
+            admin: at(own, 9).await?,
+        })
+    }
+}
+
+fn port(listener: &TcpListener) -> anyhow::Result<u16> {
+    Ok(listener.local_addr()?.port())
+}
+
+pub(crate) async fn run(config: Config, shutdown: CancellationToken) -> anyhow::Result<()> {
+    // Whatever can be refused is refused before anything starts.
+    let _: pipeline::plan::Ladder = config.ladder.parse()?;
+    config.origin.check()?;
+    if let Some(input) = &config.input {
+        stadium::check(input, config.r#loop).await?;
+    }
+    std::fs::create_dir_all(&config.var)
+        .with_context(|| format!("making the folder {}", config.var.display()))?;
+    let store = config.var.join("pavilion.db");
+    let listeners = Listeners::open(config.port).await?;
+    let (app, edge) = (port(&listeners.app)?, port(&listeners.edge)?);
+    let (origin, shield, metrics) =
+        (port(&listeners.origin)?, port(&listeners.shield)?, port(&listeners.admin)?);
+
+    let mut plane = if config.no_scores { None } else { Some(Plane::new(config.port, &config.var)?) };
+    let code = match &plane {
+        Some(plane) => {
+            let registers = Sqlite::open(&store)?;
+            Some(
+                plane
+                    .fill(&registers, config.r#match.as_str(), &config.title, config.input.is_none())
+                    .await?,
+            )
+        }
+        None => None,
+    };
+
+    let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs() as i64;
+    let epoch = Utc((now - EPOCH_BACK_S) * 1_000_000);
+    let letters = Arc::new(Agreed(Sqlite::open(&store)?));
+    let recorded = admin::record()?;
+
+    let mut servers = JoinSet::new();
+    let stop = shutdown.clone();
+    let origin_config = config.origin.clone();
+    servers.spawn(async move { Ok(origin::serve(origin_config, listeners.origin, letters, stop).await?) });
+    let tier = |upstream: u16, pass: Option<&str>| -> anyhow::Result<edge::Config> {
+        Ok(edge::Config {
+            upstream: vec![format!("http://127.0.0.1:{upstream}").parse()?],
+            pass: pass.map(str::parse).transpose()?,
+            ..edge::Config::default()
+        })
+    };
+    let mut tiers = Vec::new();
+    for (listener, config) in
+        [(listeners.shield, tier(origin, None)?), (listeners.edge, tier(shield, Some(PASS))?)]
+    {
+        let server = edge::Server::open(&config, listener).await?;
+        tiers.push(server.edge());
+        let stop = shutdown.clone();
+        servers.spawn(async move {
+            server.run(stop, CancellationToken::new()).await;
+            anyhow::Ok(())
+        });
+    }
+    recorded.serve(listeners.admin, admin::purge(tiers), shutdown.clone());
+    let arrival = arrival::Config {
+        r#match: config.r#match.clone(),
+        title: config.title.clone(),
+        programme: "main".parse()?,
+        epoch,
+        edge: format!(":{edge}").parse()?,
+        pass: PASS.to_owned(),
+        scores: plane.as_ref().map(|plane| arrival::Edge::Port(plane.public().0)),
+        feeds: plane.as_ref().map(|plane| arrival::Edge::Port(plane.public().1)),
+        sport: plane.as_ref().map(|_| "cricket".to_owned()),
+        scored: match &plane {
+            Some(_) => vec![format!("{CLUB}:cricket:Club match").parse()?],
+            None => Vec::new(),
+        },
+    };
+    let (stop, signer) = (shutdown.clone(), plane.as_mut().and_then(Plane::signer));
+    servers.spawn(async move { anyhow::Ok(arrival::serve(arrival, signer, listeners.app, stop).await?) });
+
+    let starts_ms = plane.as_ref().map(|plane| plane.starts_ms);
+    let mut family = Family::start(&config, epoch, origin, &store, starts_ms, &shutdown)?;
+    if let Some(plane) = &plane {
+        for (name, args) in plane.children(&store, config.r#match.as_str(), config.input.is_none()) {
+            family.keep(name, args, &shutdown);
+        }
+    }
+    let page = format!("http://localhost:{app}/watch/{}", config.r#match);
+    let scorer = code.map_or(String::new(), |code| {
+        format!("  to score a match by hand: http://localhost:{app}/score/{CLUB} with the code {code}\n")
+    });
+    let plane_ports = plane.as_ref().map(Plane::ports).unwrap_or_default();
+    let ports = Ports { app, edge, origin, shield, metrics, epoch, page: &page, plane: &plane_ports };
+    family.write(&config, &ports)?;
+    println!("Putting the match on air …");
+    let playlist = format!("/{}/{}/main/hls/master.m3u8", config.r#match, epoch.run());
+    let first = first_picture(origin, &playlist);
+    tokio::select! {
+        () = shutdown.cancelled() => {}
+        () = first => {
+            family.write(&config, &ports)?;
+            println!(
+                "On air: {page}\n  pipelines: a is process {}, b is process {}; kill -9 either one, the picture goes on\n\
+                 {scorer}  metrics: http://localhost:{metrics}/metrics   Ctrl-C ends all of it",
+                family.pid("a"), family.pid("b"),
+            );
+            if !config.no_open {
+                open(&page);
+            }
+        }
+        Some(ended) = servers.join_next() => ended.context("a server panicked")??,
+    }
+    let mut failed = Ok(());
+    loop {
+        tokio::select! {
+            () = shutdown.cancelled() => break,
+            Some(ended) = servers.join_next() => {
+                failed = ended.context("a server panicked").and_then(|r| r);
+                shutdown.cancel();
+            }
+            // A child that was started again has another number.
+            () = tokio::time::sleep(LOOK) => family.write(&config, &ports)?,
+        }
+    }
+    family.end().await;
+    failed
+}
+
+/// Where everything is.
+struct Ports<'a> {
+    app: u16,
+    edge: u16,
+    origin: u16,
+    shield: u16,
+    metrics: u16,
+    epoch: Utc,
+    page: &'a str,
+    plane: &'a serde_json::Value,
+}
+
+/// The children.
+struct Family {
+    tasks: JoinSet<()>,
+    pids: Vec<(&'static str, Arc<AtomicU32>)>,
+    written: std::sync::Mutex<String>,
+}
+
+impl Family {
+    fn start(
+        config: &Config,
+        epoch: Utc,
+        origin: u16,
+        store: &Path,
+        starts_ms: Option<i64>,
+        shutdown: &CancellationToken,
+    ) -> anyhow::Result<Family> {
+        let (srt, udp) = (free_udp_port()?, free_udp_port()?);
+        let mut family = Family { tasks: JoinSet::new(), pids: Vec::new(), written: Default::default() };
+        let mut ground =
+            words(["stadium", "--srt-port", &srt.to_string(), "--udp", &format!("127.0.0.1:{udp}")]);
+        ground.extend(words(["--size", &config.size.to_string()]));
+        if let (None, Some(starts_ms)) = (&config.input, starts_ms) {
+            let starts = Utc(starts_ms * 1_000).to_string();
+            ground.extend(words(["--play", "demo", "--starts", &starts]));
+        }
+        if let Some(input) = &config.input {
+            ground.extend(words(["--input", input]));
+        }
+        if config.r#loop {
+            ground.extend(words(["--loop"]));
+        }
+        let clock = if config.input.is_some() { "arrival" } else { "utc" };
+        for (name, input) in [
+            ("a", format!("srt://127.0.0.1:{srt}?mode=caller&latency={LOOPBACK_SRT_MS}")),
+            ("b", format!("udp://127.0.0.1:{udp}")),
+        ] {
+            let mut args =
+                words(["pipeline", "--name", name, "--match", config.r#match.as_str(), "--input", &input]);
+            args.extend(words([
+                "--epoch",
+                &epoch.to_string(),
+                "--origin",
+                &format!("http://127.0.0.1:{origin}"),
+            ]));
+            args.extend(words(["--store", &store.display().to_string(), "--ladder", &config.ladder]));
+            args.extend(words(["--preset", &config.preset, "--clock", clock]));
+            family.keep(name, args, shutdown);
+        }
+        family.keep("stadium", ground, shutdown);
+        Ok(family)
+    }
+
+    fn keep(&mut self, name: &'static str, args: Vec<String>, shutdown: &CancellationToken) {
+        let pid = Arc::new(AtomicU32::new(0));
+        self.pids.push((name, pid.clone()));
+        let shutdown = shutdown.clone();
+        self.tasks.spawn(async move { child::keep(name, args, &pid, shutdown).await });
+    }
+
+    fn pid(&self, name: &str) -> u32 {
+        self.pids.iter().find(|(n, _)| *n == name).map_or(0, |(_, pid)| pid.load(Ordering::Relaxed))
+    }
+
+    /// Writes ports.json if it has changed.
+    fn write(&self, config: &Config, at: &Ports<'_>) -> anyhow::Result<()> {
+        let mut all = json!({
+            "app": format!("http://127.0.0.1:{}", at.app),
+            "edge": format!("http://127.0.0.1:{}", at.edge),
+            "origin": format!("http://127.0.0.1:{}", at.origin),
+            "shield": format!("http://127.0.0.1:{}", at.shield),
+            "metrics": format!("http://127.0.0.1:{}/metrics", at.metrics),
+            "page": at.page,
+            "match": config.r#match,
+            "run": at.epoch.run(),
+            "epoch": at.epoch,
+            "pids": self.pids.iter().map(|(n, p)| (*n, p.load(Ordering::Relaxed))).collect::<std::collections::BTreeMap<_, _>>(),
+        });
+        if let (Some(all), Some(plane)) = (all.as_object_mut(), at.plane.as_object()) {
+            all.extend(plane.clone());
+        }
+        let text = all.to_string();
+        let mut written = self.written.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if *written != text {
+            let (new, file) = (config.var.join("ports.json.new"), config.var.join("ports.json"));
+            std::fs::write(&new, &text).context("writing ports.json")?;
+            std::fs::rename(new, file).context("writing ports.json")?;
+            *written = text;
+        }
+        Ok(())
+    }
+
+    async fn end(mut self) {
+        while self.tasks.join_next().await.is_some() {}
+    }
+}
+
+pub(crate) fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
+    words.map(str::to_owned).to_vec()
+}
+
+/// A port that nobody has now; another process could take it before our child does, and then the child says so.
+fn free_udp_port() -> anyhow::Result<u16> {
+    Ok(UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+}
+
+/// Waits until the origin has a playlist.
+async fn first_picture(origin: u16, playlist: &str) {
+    use http_body_util::Empty;
+    use hyper_util::client::legacy::Client;
+    use hyper_util::rt::TokioExecutor;
+    let client: Client<_, Empty<axum::body::Bytes>> = Client::builder(TokioExecutor::new()).build_http();
+    let uri = format!("http://127.0.0.1:{origin}{playlist}");
+    loop {
+        let Ok(uri) = uri.parse() else { return };
+        match client.get(uri).await {
+            Ok(answer) if answer.status().is_success() => return,
+            _ => tokio::time::sleep(LOOK).await,
+        }
+    }
+}
+
+/// Opens the page in the desktop's browser, if there is a desktop; the URL has been printed anyway.
+fn open(page: &str) {
+    let desktop = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|v| std::env::var_os(v).is_some());
+    if desktop {
+        let quiet = std::process::Stdio::null;
+        let _ = std::process::Command::new("xdg-open").arg(page).stdout(quiet()).stderr(quiet()).spawn();
+    }
+}

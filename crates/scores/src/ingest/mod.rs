@@ -1,0 +1,82 @@
+//! From what providers say to each event once: durable, in the spine, in the order in which it is to be told.
+//!
+//! [`Core`] decides, and is pure. The desk behind [`serve`] is one task round it: it takes what waits, makes it durable in
+//! one append, and only then acknowledges. Its state is rebuilt from the spine and from the providers' replays.
+
+mod admin;
+mod canon;
+mod clock;
+mod config;
+mod core;
+mod delay;
+mod desk;
+mod history;
+mod http;
+mod keys;
+mod letters;
+pub mod limits;
+mod meters;
+mod sequence;
+mod server;
+mod socket;
+mod spine;
+mod status;
+
+use std::sync::Arc;
+
+use store::{Log, Registers};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+pub use self::admin::admin;
+pub use self::config::{Config, Feed, Format};
+pub use self::core::{Core, Outcome};
+pub use self::delay::Delay;
+pub use self::letters::{DeadLetter, dead_letters};
+pub use self::sequence::{Number, Sequence};
+pub use self::status::{MatchStatus, ProviderStatus, Status};
+use crate::Error;
+use crate::catalog::Catalog;
+use crate::feeds::scorer;
+
+/// The topic of dead letters. No match may have this name.
+pub const DEAD_LETTERS: &str = "dead-letters";
+
+/// Takes feeds at `listener` until `shutdown`. Fails only if it cannot begin.
+///
+/// # Errors
+/// The settings cannot be, or the catalog could not be had.
+pub async fn serve(
+    config: Config,
+    listener: TcpListener,
+    log: Arc<dyn Log>,
+    registers: Arc<dyn Registers>,
+    shutdown: CancellationToken,
+) -> Result<(), Error> {
+    config.check()?;
+    let catalog = Catalog::follow(registers.clone(), shutdown.clone()).await?;
+    let wire = config.feeds.iter().filter(|feed| feed.format == Format::Wire);
+    let mut core = Core::new(wire.map(|feed| feed.id.clone()));
+    let mut spine = spine::Spine::new(log, shutdown.clone());
+    // What is live is known before the first word, so that it need not wait.
+    let live = catalog.borrow().clone();
+    let ids =
+        live.matches().filter(|entry| entry.status == crate::catalog::Status::Live).map(|m| m.id.clone());
+    if spine.recall(&mut core, &live, &ids.collect()).await.is_err() {
+        return Ok(());
+    }
+    let (asks, waiting) = mpsc::channel(limits::QUEUE_MAX);
+    let desk = tokio::spawn(desk::Desk::new(core, spine, catalog).run(waiting, shutdown.clone()));
+    let shared = Arc::new(http::Shared {
+        keys: keys::Keys::new(&config.feeds),
+        asks,
+        registers,
+        attempts: scorer::Attempts::default(),
+        connections: Default::default(),
+        shutdown: shutdown.clone(),
+    });
+    server::run(http::router(shared), listener, shutdown.clone()).await;
+    // It ends with the same token; a panic of it is the end of this role too.
+    desk.await.map_err(|_| Error::Config("the desk of ingest has failed".into()))
+}

@@ -1,0 +1,53 @@
+//! The adapters between Pavilion and what it keeps: each concern is one trait with an embedded
+//! implementation and one for a fleet, and one conformance suite that both pass.
+//!
+//! So far on SQLite: [`Registers`], small values agreed by compare-and-set (anchors, plans, letters, the catalog; later
+//! leases and levers), and [`Log`], one ordered, durable log a topic (the score's spine). etcd and Kafka follow with
+//! the fleets.
+
+mod log;
+mod registers;
+mod sqlite;
+mod sqlite_log;
+
+pub mod conformance;
+
+pub use log::{APPEND_MAX, Appended, Log, New, READ_MAX, Record, TOPICS_MAX};
+pub use registers::{LIST_MAX, Outcome, Register, Registers};
+pub use sqlite::Sqlite;
+pub use sqlite_log::SqliteLog;
+
+/// What a store can fail with.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The database refused or could not be reached.
+    #[error("the store failed: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+    /// The blocking worker went away (the process is ending).
+    #[error("the store's worker ended")]
+    Worker,
+    /// A group of writes was not committed; any of them may be tried again.
+    #[error("the log could not be written: {0}")]
+    Append(String),
+    /// A thread could not be started.
+    #[error("cannot start a thread: {0}")]
+    Thread(std::io::Error),
+    /// A key or value over its limit.
+    #[error("the {what} has {len} bytes, more than the {max} that one may have")]
+    TooLarge {
+        /// `key`, `value`, `topic` or `group`.
+        what: &'static str,
+        /// Its length.
+        len: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// More records in one append than are taken.
+    #[error("{len} records in one append, more than {max}")]
+    TooMany {
+        /// How many there were.
+        len: usize,
+        /// The limit.
+        max: usize,
+    },
+}

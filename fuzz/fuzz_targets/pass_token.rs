@@ -1,0 +1,5 @@
+//! A token, or a key set, from anyone.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|text: &str| pass::fuzz::token(text));

@@ -1,0 +1,58 @@
+//! Foreign programs: what a player's or a validator's maker would run.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+
+/// Of PyPI.
+const M3U8: &str = "m3u8==6.0.0";
+
+/// Runs a program to its end; its standard output. Panics when it fails, with what it said.
+pub fn run(program: impl AsRef<Path>, args: &[&str]) -> Vec<u8> {
+    let program = program.as_ref();
+    let ran = Command::new(program).args(args).stdin(Stdio::null()).output();
+    let ran = ran.unwrap_or_else(|e| panic!("{}: {e}; scripts/setup.sh installs it", program.display()));
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "{} {args:?}: {}\n{said}", program.display(), ran.status);
+    ran.stdout
+}
+
+/// As [`run`], and the output is JSON.
+pub fn json(program: impl AsRef<Path>, args: &[&str]) -> serde_json::Value {
+    serde_json::from_slice(&run(program, args)).unwrap()
+}
+
+/// One at a time: tests of one process share what is installed.
+static INSTALLING: Mutex<()> = Mutex::new(());
+
+/// A Python that has `m3u8`.
+pub fn python() -> PathBuf {
+    let _one = INSTALLING.lock();
+    let venv = beside_the_tests("python");
+    let python = venv.join("bin/python");
+    let stamp = venv.join(M3U8);
+    if !stamp.is_file() {
+        run("python3", &["-m", "venv", &venv.display().to_string()]);
+        run(&python, &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", M3U8]);
+        std::fs::write(stamp, "").unwrap();
+    }
+    python
+}
+
+/// Runs one of the scripts in `tests/foreign`, which use packages of npm, with Node.js.
+pub fn node(script: &str, args: &[&str]) -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("foreign");
+    let one = INSTALLING.lock();
+    let age = |file: &str| folder.join(file).metadata().and_then(|m| m.modified()).ok();
+    if age("node_modules/.package-lock.json") < age("package-lock.json") {
+        run("npm", &["ci", "--silent", "--no-audit", "--no-fund", "--prefix", &folder.display().to_string()]);
+    }
+    drop(one);
+    let script = folder.join(script).display().to_string();
+    run("node", &[&[script.as_str()], args].concat())
+}
+
+fn beside_the_tests(name: &str) -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    test.parent().and_then(Path::parent).unwrap().join(name)
+}

@@ -1,0 +1,223 @@
+import Hls, {
+  type ErrorData,
+  Events,
+  type HlsConfig,
+  type LoaderCallbacks,
+  type LoaderConfiguration,
+  type LoaderContext,
+  type LoadPolicy,
+} from 'hls.js';
+import { nextWaitMs, REQUEST_BACKOFF } from '../net/backoff';
+import {
+  type Adapter,
+  type AdapterEvents,
+  BANDWIDTH_GUESS,
+  BUFFER_AHEAD_S,
+  BUFFER_BEHIND_S,
+  type Fault,
+  type FaultKind,
+  RESPONSE_LIMIT_MS,
+  type Rung,
+  type Source,
+  TRIES,
+  type Track,
+} from '../play/adapter';
+import type { Range } from '../play/holes';
+import { withoutBrokenLists } from './gaps';
+
+/** hls.js knows exponential back-off without jitter, so each player starts from a wait of its own. */
+function loadPolicy(): LoadPolicy {
+  const retry = {
+    maxNumRetry: TRIES - 1,
+    retryDelayMs: nextWaitMs(REQUEST_BACKOFF.baseMs, REQUEST_BACKOFF, Math.random),
+    maxRetryDelayMs: REQUEST_BACKOFF.capMs,
+  };
+  const limits = { maxTimeToFirstByteMs: RESPONSE_LIMIT_MS, maxLoadTimeMs: 2 * RESPONSE_LIMIT_MS };
+  return { default: { ...limits, timeoutRetry: retry, errorRetry: retry } };
+}
+
+const Fetcher = Hls.DefaultConfig.loader;
+
+/** Loads playlists, and rewrites those with missing parts. */
+class PlaylistLoader extends Fetcher {
+  override load(
+    context: LoaderContext,
+    config: LoaderConfiguration,
+    callbacks: LoaderCallbacks<LoaderContext>,
+  ): void {
+    super.load(context, config, {
+      ...callbacks,
+      onSuccess: (response, stats, ctx, details) => {
+        const { data } = response;
+        const known = typeof data === 'string' ? { ...response, data: withoutBrokenLists(data) } : response;
+        callbacks.onSuccess(known, stats, ctx, details);
+      },
+    });
+  }
+}
+
+function config(source: Source): Partial<HlsConfig> {
+  const policy = loadPolicy();
+  return {
+    lowLatencyMode: source.profile.lowLatency,
+    liveSyncDuration: source.holdBackS,
+    // The page follows the live edge itself: see play/rate.ts and play/holdback.ts.
+    maxLiveSyncPlaybackRate: 1,
+    liveSyncOnStallIncrease: 0,
+    liveDurationInfinity: true,
+    maxBufferLength: BUFFER_AHEAD_S,
+    maxMaxBufferLength: BUFFER_AHEAD_S,
+    backBufferLength: BUFFER_BEHIND_S,
+    abrEwmaDefaultEstimate: BANDWIDTH_GUESS,
+    capLevelToPlayerSize: true,
+    // fMP4 needs no transmuxing that would be worth a worker.
+    enableWorker: false,
+    ...(source.language ? { audioPreference: { lang: source.language } } : {}),
+    pLoader: PlaylistLoader as unknown as NonNullable<HlsConfig['pLoader']>,
+    manifestLoadPolicy: policy,
+    playlistLoadPolicy: policy,
+    fragLoadPolicy: policy,
+  };
+}
+
+export class HlsAdapter implements Adapter {
+  readonly name = 'hls';
+  readonly #video: HTMLVideoElement;
+  readonly #events: AdapterEvents;
+  #hls: Hls | null = null;
+
+  constructor(video: HTMLVideoElement, events: AdapterEvents) {
+    this.#video = video;
+    this.#events = events;
+  }
+
+  load(source: Source): Promise<void> {
+    if (!Hls.isSupported()) {
+      this.#events.fault({ kind: 'unsupported', detail: 'no Media Source Extensions' });
+      return Promise.resolve();
+    }
+    const hls = new Hls(config(source));
+    this.#hls = hls;
+    for (const event of [
+      Events.MANIFEST_PARSED,
+      Events.LEVEL_SWITCHED,
+      Events.LEVEL_SWITCHING,
+      Events.AUDIO_TRACKS_UPDATED,
+      Events.AUDIO_TRACK_SWITCHED,
+      Events.SUBTITLE_TRACKS_UPDATED,
+      Events.SUBTITLE_TRACK_SWITCH,
+    ] as const) {
+      hls.on(event, () => this.#events.tracks());
+    }
+    hls.on(Events.ERROR, (_, data) => {
+      if (data.fatal) this.#events.fault(fault(data));
+    });
+    hls.attachMedia(this.#video);
+    hls.loadSource(source.playlist);
+    return new Promise((resolve) => {
+      hls.once(Events.MANIFEST_PARSED, () => resolve());
+      hls.on(Events.ERROR, (_, data) => data.fatal && resolve());
+    });
+  }
+
+  originMs(): number | null {
+    const date = this.#hls?.playingDate;
+    return date ? date.getTime() - this.#video.currentTime * 1000 : null;
+  }
+
+  window(): Range | null {
+    const details = this.#hls?.latestLevelDetails;
+    return details ? { start: details.fragmentStart, end: details.edge } : null;
+  }
+
+  ended(): boolean {
+    return this.#hls?.latestLevelDetails?.live === false;
+  }
+
+  rungs(): readonly Rung[] {
+    return (this.#hls?.levels ?? []).map((level, id) => ({
+      id: String(id),
+      height: level.height,
+      frameRate: level.frameRate,
+      bandwidth: level.bitrate,
+    }));
+  }
+
+  rung(): Rung | null {
+    const hls = this.#hls;
+    if (!hls) return null;
+    return this.rungs()[hls.currentLevel >= 0 ? hls.currentLevel : hls.loadLevel] ?? null;
+  }
+
+  chosenRung(): string | null {
+    const hls = this.#hls;
+    return !hls || hls.autoLevelEnabled ? null : String(hls.loadLevel);
+  }
+
+  chooseRung(id: string | null): void {
+    // From the next part on; what is buffered is played, so nothing stalls.
+    if (this.#hls) this.#hls.loadLevel = id === null ? -1 : Number(id);
+    this.#events.tracks();
+  }
+
+  languages(): readonly Track[] {
+    return (this.#hls?.audioTracks ?? []).map((t, id) => ({
+      id: String(id),
+      language: t.lang ?? '',
+      name: t.name,
+    }));
+  }
+
+  language(): Track | null {
+    return this.languages()[this.#hls?.audioTrack ?? -1] ?? null;
+  }
+
+  chooseLanguage(id: string): void {
+    if (this.#hls) this.#hls.audioTrack = Number(id);
+  }
+
+  captions(): readonly Track[] {
+    return (this.#hls?.subtitleTracks ?? []).map((t, id) => ({
+      id: String(id),
+      language: t.lang ?? '',
+      name: t.name,
+    }));
+  }
+
+  caption(): Track | null {
+    return this.captions()[this.#hls?.subtitleTrack ?? -1] ?? null;
+  }
+
+  chooseCaption(id: string | null): void {
+    if (!this.#hls) return;
+    this.#hls.subtitleDisplay = id !== null;
+    this.#hls.subtitleTrack = id === null ? -1 : Number(id);
+    this.#events.tracks();
+  }
+
+  holdBack(seconds: number): void {
+    if (this.#hls) this.#hls.targetLatency = seconds;
+  }
+
+  recover(kind: FaultKind): boolean {
+    const hls = this.#hls;
+    if (!hls || kind === 'unsupported' || hls.levels.length === 0) return false;
+    if (kind === 'media') hls.recoverMediaError();
+    else hls.startLoad();
+    return true;
+  }
+
+  destroy(): Promise<void> {
+    this.#hls?.destroy();
+    this.#hls = null;
+    return Promise.resolve();
+  }
+}
+
+function fault(data: ErrorData): Fault {
+  const codes = data.response?.code ? ` ${data.response.code}` : '';
+  const detail = `${data.type}: ${data.details}${codes}`;
+  if (data.type === 'networkError') return { kind: 'network', detail };
+  if (data.details === 'manifestIncompatibleCodecsError') return { kind: 'unsupported', detail };
+  return { kind: 'media', detail };
+}

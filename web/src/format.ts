@@ -1,0 +1,77 @@
+/** Words and figures that a viewer reads. Pure. */
+
+import type { Rung, Track } from './play/adapter';
+
+/** `3.9 s`, `48 s`, `2 min 05 s`, `1 h 02 min`: as precise as is useful at that size. */
+export function lag(seconds: number): string {
+  const s = Math.max(0, seconds);
+  if (s < 9.95) return `${s.toFixed(1)} s`;
+  const whole = Math.round(s);
+  if (whole < 60) return `${whole} s`;
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes} min ${two(whole % 60)} s`;
+  return `${Math.floor(minutes / 60)} h ${two(minutes % 60)} min`;
+}
+
+/** The same for a screen reader: whole words, no decimals. */
+export function spokenLag(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  const parts: string[] = [];
+  const add = (n: number, unit: string): void => {
+    if (n > 0) parts.push(`${n} ${unit}${n === 1 ? '' : 's'}`);
+  };
+  add(Math.floor(whole / 3600), 'hour');
+  add(Math.floor(whole / 60) % 60, 'minute');
+  if (whole < 3600) add(whole % 60, 'second');
+  return parts.join(' ') || '0 seconds';
+}
+
+/** `12:04` or `1:02:04`, for lengths. */
+export function length(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  const tail = `${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}`;
+  return whole < 3600 ? tail.replace(/^0/, '') : `${Math.floor(whole / 3600)}:${tail}`;
+}
+
+/** The wall clock, in the viewer's time zone: `14:03:27`. */
+export function wallClock(utcMs: number, timeZone?: string): string {
+  const options: Intl.DateTimeFormatOptions = {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+    ...(timeZone === undefined ? {} : { timeZone }),
+  };
+  return new Intl.DateTimeFormat('en-GB', options).format(utcMs);
+}
+
+/** `720p`, `720p50`, with megabits a second when two rungs would read alike. */
+export function rungName(rung: Rung, all: readonly Rung[]): string {
+  const fast = rung.frameRate > 31 ? String(Math.round(rung.frameRate)) : '';
+  const name = rung.height > 0 ? `${rung.height}p${fast}` : bits(rung.bandwidth);
+  const alike = all.filter((r) => r.height === rung.height && r.height > 0).length > 1;
+  return alike ? `${name} · ${bits(rung.bandwidth)}` : name;
+}
+
+/** `2.4 Mbit/s`, `380 kbit/s`. */
+export function bits(perSecond: number): string {
+  return perSecond >= 1e6
+    ? `${(perSecond / 1e6).toFixed(1)} Mbit/s`
+    : `${Math.round(perSecond / 1e3)} kbit/s`;
+}
+
+/** A language in its own words (`हिन्दी`), or as the playlist names it. */
+export function languageName(track: Track): string {
+  if (track.language === '' || track.language === 'und') return track.name;
+  try {
+    const own = new Intl.DisplayNames([track.language], { type: 'language', fallback: 'none' });
+    const name = own.of(track.language);
+    return name ? name.charAt(0).toLocaleUpperCase(track.language) + name.slice(1) : track.name;
+  } catch {
+    return track.name;
+  }
+}
+
+function two(n: number): string {
+  return String(n).padStart(2, '0');
+}

@@ -1,0 +1,120 @@
+/** The arrival API, as the page needs it. What comes from outside is checked here and nowhere else. */
+
+import { request, requestJson } from './request';
+
+export interface Match {
+  readonly match: string;
+  readonly title: string;
+  readonly live: boolean;
+  /** `cricket`, `football`; empty when it has no score. */
+  readonly sport: string;
+  /** Has a picture. */
+  readonly watchable: boolean;
+}
+
+export interface Play {
+  readonly match: string;
+  readonly title: string;
+  readonly programme: string;
+  readonly run: string;
+  /** UTC, ms. */
+  readonly epochMs: number;
+  /** Absolute URL of the multivariant playlist; null for a match without a picture. */
+  readonly playlist: string | null;
+  /** Length of a segment and of a part, in seconds. */
+  readonly segmentS: number;
+  readonly partS: number;
+  /** Where the score is; null: there is none. */
+  readonly scores: Scores | null;
+}
+
+export interface Scores {
+  /** `wss://host:port/v1/stream`. */
+  readonly stream: string;
+  /** `https://host:port`. */
+  readonly base: string;
+  /** Good for some minutes. */
+  readonly token: string;
+}
+
+/** `GET /v1/matches`. */
+export function matches(signal: AbortSignal): Promise<Match[]> {
+  return requestJson('/v1/matches', (body) => array(body).map(readMatch), { signal });
+}
+
+/** `POST /v1/matches/{match}/play`. */
+export function play(match: string, signal: AbortSignal): Promise<Play> {
+  const url = `/v1/matches/${encodeURIComponent(match)}/play`;
+  return requestJson(url, readPlay, { method: 'POST', signal });
+}
+
+/** Asks for the playlist once: resolves when the stream has begun, throws `RequestError` when not yet. */
+export async function begun(playlist: string, signal: AbortSignal): Promise<void> {
+  const response = await request(playlist, { signal, retries: 0 });
+  await response.arrayBuffer();
+}
+
+function readMatch(body: unknown): Match {
+  const o = object(body);
+  return {
+    match: text(o, 'match'),
+    title: text(o, 'title'),
+    live: o.live === true,
+    sport: typeof o.sport === 'string' ? o.sport : '',
+    watchable: o.watchable !== false,
+  };
+}
+
+function readPlay(body: unknown): Play {
+  const o = object(body);
+  const grid = object(o.grid);
+  return {
+    match: text(o, 'match'),
+    title: text(o, 'title'),
+    programme: text(o, 'programme'),
+    run: text(o, 'run'),
+    epochMs: Date.parse(text(o, 'epoch')),
+    playlist: o.playlist == null ? null : new URL(text(o, 'playlist'), location.href).href,
+    segmentS: positive(grid, 'segment_ms') / 1000,
+    partS: positive(grid, 'part_ms') / 1000,
+    scores: o.scores == null ? null : readScores(object(o.scores)),
+  };
+}
+
+function readScores(o: Record<string, unknown>): Scores {
+  return {
+    stream: new URL(text(o, 'stream'), location.href).href,
+    base: new URL(text(o, 'base'), location.href).href,
+    token: typeof o.token === 'string' ? o.token : '',
+  };
+}
+
+/** Where a scorer's page sends what is entered: `GET /v1/scorer`. */
+export function scorer(signal: AbortSignal): Promise<{ feeds: string }> {
+  const read = (body: unknown): { feeds: string } => ({
+    feeds: new URL(text(object(body), 'feeds'), location.href).href,
+  });
+  return requestJson('/v1/scorer', read, { signal });
+}
+
+function array(value: unknown): unknown[] {
+  if (!Array.isArray(value)) throw new TypeError('not a list');
+  return value as unknown[];
+}
+
+function object(value: unknown): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) throw new TypeError('not an object');
+  return value as Record<string, unknown>;
+}
+
+function text(from: Record<string, unknown>, key: string): string {
+  const value = from[key];
+  if (typeof value !== 'string') throw new TypeError(`${key} is not a text`);
+  return value;
+}
+
+function positive(from: Record<string, unknown>, key: string): number {
+  const value = from[key];
+  if (typeof value !== 'number' || !(value > 0)) throw new TypeError(`${key} is not a positive number`);
+  return value;
+}

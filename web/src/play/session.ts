@@ -1,0 +1,378 @@
+/** One viewing of one match: opens it, keeps it going, and says what is happening. No DOM but the video. */
+
+import * as api from '../net/api';
+import { nextWaitMs, RECOVERY_BACKOFF, REOPEN_BACKOFF, START_BACKOFF } from '../net/backoff';
+import type { ServerClock } from '../net/clock';
+import { pause, RequestError } from '../net/request';
+import type { Picture } from '../scores/follow';
+import type { Adapter, AdapterEvents, Fault, PlayerName } from './adapter';
+import { Playhead } from './playhead';
+import { type ProfileName, profile } from './profile';
+import type { Settings } from './settings';
+import type { State } from './state';
+import type { Stats } from './stats';
+
+/** A player that fails this often without a clean minute between will not be mended by one more try at once. */
+const RECOVERIES_MAX = 6;
+const CLEAN_MS = 60_000;
+
+/** Faults kept for `stats()`. */
+const FAULTS_KEPT = 50;
+
+/** Until the match says its grid: the usual one. Nothing is played with it. */
+const USUAL_GRID = { segmentS: 1.92, partS: 0.32 };
+
+export interface SessionEvents {
+  /** The state or its words changed. */
+  state(state: State, detail: string): void;
+  /** Rungs, languages, captions. */
+  tracks(): void;
+  /** Something small that the viewer may like to know. */
+  notice(words: string): void;
+  title(title: string): void;
+  /** Where the score is; again, with a new token, whenever the match is opened. */
+  scores(access: api.Scores | null): void;
+  /** A frame is on screen, or the picture jumped. */
+  frame(): void;
+}
+
+export class Session {
+  readonly video: HTMLVideoElement;
+  readonly settings: Settings;
+  readonly playhead: Playhead;
+  state: State = 'loading';
+  adapter: Adapter | null = null;
+  /** The browser plays only without sound until the viewer asks for it. */
+  silenced = false;
+
+  readonly #match: string;
+  readonly #clock: ServerClock;
+  readonly #captions: HTMLElement;
+  readonly #events: SessionEvents;
+  readonly #life = new AbortController();
+  /** Ends what belongs to the present opening when another begins. */
+  #run = new AbortController();
+  #recoveries = 0;
+  #recoveryWaitMs = RECOVERY_BACKOFF.baseMs;
+  #faultAt = Number.NEGATIVE_INFINITY;
+  #mending = false;
+  #everStarted = false;
+  /** Where to go on after the next first frame, UTC ms; null: at the live edge. */
+  #resume: number | null = null;
+  readonly #faults: string[] = [];
+
+  constructor(
+    match: string,
+    video: HTMLVideoElement,
+    captions: HTMLElement,
+    settings: Settings,
+    clock: ServerClock,
+    events: SessionEvents,
+  ) {
+    this.#match = match;
+    this.video = video;
+    this.#captions = captions;
+    this.settings = settings;
+    this.#clock = clock;
+    this.#events = events;
+    this.playhead = new Playhead(video, clock, profile(settings.profile, USUAL_GRID), {
+      frame: () => {
+        this.#frame();
+        events.frame();
+      },
+      heldBack: (by) => {
+        if (by > 0) events.notice(`Uneven connection: staying ${by.toFixed(1)} s further back.`);
+      },
+      stood: (times, rebuild) => {
+        this.#note(`the picture stood, time ${times}`);
+        if (rebuild && !this.#mending) void this.#rebuild();
+      },
+    });
+    video.volume = settings.volume;
+    video.muted = settings.muted;
+    this.#listen();
+    void this.start();
+  }
+
+  /** Opens the match, from the beginning of opening; also the Retry button. */
+  async start(): Promise<void> {
+    this.#recoveries = 0;
+    await this.#open();
+  }
+
+  async destroy(): Promise<void> {
+    this.#life.abort();
+    this.#run.abort();
+    this.playhead.destroy();
+    await this.#close();
+  }
+
+  /** Another player or profile: at the same place of the match if in the DVR, at the live edge otherwise. */
+  async change(player: PlayerName, name: ProfileName): Promise<void> {
+    this.settings.player = player;
+    this.settings.profile = name;
+    await this.#rebuild();
+  }
+
+  /** What the viewer has seen of the match, for what must not be shown earlier. */
+  picture(): Picture {
+    const never = !this.#everStarted && this.state === 'failed';
+    if (never || this.state === 'no-picture' || this.state === 'not-started') {
+      return { ms: Number.POSITIVE_INFINITY, rate: 0 };
+    }
+    const { paused, seeking, playbackRate } = this.video;
+    return { ms: this.playhead.seenMs(), rate: paused || seeking ? 0 : playbackRate };
+  }
+
+  goLive(): void {
+    this.playhead.goLive();
+    if (this.video.paused) void this.play();
+  }
+
+  /** Plays, without sound if the browser insists. */
+  async play(): Promise<void> {
+    try {
+      await this.video.play();
+    } catch (error) {
+      if (!(error instanceof DOMException) || error.name !== 'NotAllowedError') return;
+      if (this.video.muted) {
+        this.#say('blocked');
+        return;
+      }
+      this.silenced = true;
+      this.video.muted = true;
+      await this.play();
+    }
+  }
+
+  toggle(): void {
+    if (this.video.paused) void this.play();
+    else this.video.pause();
+  }
+
+  unmute(): void {
+    this.silenced = false;
+    this.video.muted = false;
+    if (this.video.volume === 0) this.video.volume = 0.5;
+  }
+
+  stats(): Stats {
+    const { playhead, adapter, settings } = this;
+    const ms = (seconds: number | null): number | null =>
+      seconds === null ? null : Math.round(seconds * 1000);
+    return {
+      state: this.state,
+      player: settings.player,
+      profile: settings.profile,
+      behindMs: ms(playhead.behindS()),
+      delayMs: ms(playhead.delay.seconds),
+      holdBackMs: Math.round(playhead.holdBack.seconds * 1000),
+      widenedMs: Math.round(playhead.holdBack.extraS * 1000),
+      aheadMs: Math.round(playhead.aheadS() * 1000),
+      playbackRate: this.video.playbackRate,
+      stalls: [...playhead.gaps.stalls],
+      longestFrameGapMs: Math.round(playhead.gaps.longestMs(performance.now())),
+      framesPresented: playhead.frames,
+      jumps: [...playhead.jumps],
+      level: adapter?.rung()?.height ?? null,
+      levels: adapter?.rungs().map((r) => r.height) ?? [],
+      audio: adapter?.language()?.language ?? null,
+      audios: adapter?.languages().map((t) => t.language) ?? [],
+      following: playhead.following,
+      venueMs: playhead.venueMs(),
+      errors: [...this.#faults],
+    };
+  }
+
+  async #open(): Promise<void> {
+    this.#run.abort();
+    this.#run = new AbortController();
+    const signal = AbortSignal.any([this.#life.signal, this.#run.signal]);
+    try {
+      if (this.state !== 'recovering') this.#say('loading');
+      await this.#close();
+      // The player's code comes while the match is asked for.
+      const [make, play] = await Promise.all([
+        factory(this.settings.player),
+        api.play(this.#match, signal),
+        this.#clock.sync(),
+      ]);
+      this.#events.title(play.title);
+      this.#events.scores(play.scores);
+      if (play.playlist === null) {
+        this.#say('no-picture');
+        return;
+      }
+      await this.#untilBegun(play.playlist, signal);
+      signal.throwIfAborted();
+      await this.#load(make, play, play.playlist, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#note(String(error));
+      if (error instanceof RequestError && error.status === 404) this.#say('not-found');
+      else await this.#reopen(error instanceof RequestError ? error.message : '', signal);
+    }
+  }
+
+  async #load(make: Factory, play: api.Play, playlist: string, signal: AbortSignal): Promise<void> {
+    const chosen = profile(this.settings.profile, play);
+    const adapter = make(this.video, this.#captions, {
+      tracks: () => this.#events.tracks(),
+      fault: (fault) => {
+        if (!signal.aborted) void this.#fault(fault, signal);
+      },
+    });
+    this.adapter = adapter;
+    this.playhead.begin(adapter, chosen);
+    await adapter.load({
+      playlist,
+      profile: chosen,
+      holdBackS: chosen.holdBackS,
+      language: this.settings.language,
+    });
+    if (signal.aborted) return;
+    this.#events.tracks();
+    await this.play();
+  }
+
+  async #close(): Promise<void> {
+    const adapter = this.adapter;
+    this.adapter = null;
+    await adapter?.destroy();
+  }
+
+  /** A match may be listed before its picture: asks, politely, until it is there. */
+  async #untilBegun(playlist: string, signal: AbortSignal): Promise<void> {
+    let waitMs = START_BACKOFF.baseMs;
+    for (;;) {
+      try {
+        await api.begun(playlist, signal);
+        return;
+      } catch (error) {
+        if (!(error instanceof RequestError)) throw error;
+        this.#say(navigator.onLine ? 'not-started' : 'offline');
+        waitMs = nextWaitMs(waitMs, START_BACKOFF, Math.random);
+        await pause(Math.max(waitMs, error.retryAfterMs ?? 0), signal);
+      }
+    }
+  }
+
+  /** Says that it cannot be opened, and tries again after a while, or when the viewer or the network says so. */
+  async #reopen(detail: string, signal: AbortSignal): Promise<void> {
+    this.#say(navigator.onLine ? 'failed' : 'offline', detail);
+    try {
+      await pause(nextWaitMs(REOPEN_BACKOFF.baseMs, REOPEN_BACKOFF, Math.random), signal);
+    } catch {
+      return;
+    }
+    await this.#open();
+  }
+
+  async #rebuild(): Promise<void> {
+    this.#resume = this.playhead.following ? null : this.playhead.venueMs();
+    await this.#open();
+  }
+
+  /** A fault the player did not get over: first in place, then with a new player, then the truth. */
+  async #fault(fault: Fault, signal: AbortSignal): Promise<void> {
+    this.#note(fault.detail);
+    const now = performance.now();
+    if (now - this.#faultAt > CLEAN_MS) {
+      this.#recoveries = 0;
+      this.#recoveryWaitMs = RECOVERY_BACKOFF.baseMs;
+    }
+    this.#faultAt = now;
+    if (fault.kind === 'unsupported') {
+      this.#run.abort();
+      this.#say('failed', 'This browser cannot play it. The other player, in the settings, may.');
+      return;
+    }
+    if (this.#mending) return;
+    this.#mending = true;
+    try {
+      await this.#mend(fault, signal);
+    } catch {
+      // Replaced or closed meanwhile.
+    } finally {
+      this.#mending = false;
+    }
+  }
+
+  async #mend(fault: Fault, signal: AbortSignal): Promise<void> {
+    if (this.#recoveries >= RECOVERIES_MAX) {
+      await this.#close();
+      await this.#reopen('', signal);
+      return;
+    }
+    this.#recoveries += 1;
+    this.#say(navigator.onLine ? 'recovering' : 'offline');
+    this.#recoveryWaitMs = nextWaitMs(this.#recoveryWaitMs, RECOVERY_BACKOFF, Math.random);
+    await pause(this.#recoveryWaitMs, signal);
+    const inPlace = this.#recoveries % 2 === 1 && (this.adapter?.recover(fault.kind) ?? false);
+    if (!inPlace) await this.#rebuild();
+  }
+
+  #frame(): void {
+    this.#everStarted = true;
+    const at = this.#resume;
+    if (at !== null) {
+      this.#resume = null;
+      this.playhead.seek(at);
+    }
+    if (!this.video.paused) this.#say('playing');
+  }
+
+  #listen(): void {
+    const on = (target: EventTarget, name: string, then: () => void): void => {
+      target.addEventListener(name, then, { signal: this.#life.signal });
+    };
+    const { video, playhead } = this;
+    on(video, 'pause', () => {
+      playhead.excuse();
+      if (playhead.started) this.#say(playhead.finished ? 'ended' : 'paused');
+    });
+    on(video, 'play', () => playhead.resumed());
+    for (const name of ['seeking', 'seeked']) on(video, name, () => this.#events.frame());
+    on(video, 'waiting', () => {
+      if (!video.paused && !video.ended && playhead.started && this.state === 'playing') {
+        this.#say(navigator.onLine ? 'buffering' : 'offline');
+      }
+    });
+    on(video, 'ended', () => this.#say('ended'));
+    on(document, 'visibilitychange', () => {
+      playhead.excuse();
+      if (!document.hidden) void this.#clock.sync();
+    });
+    on(window, 'offline', () => {
+      if (this.state === 'buffering' || this.state === 'loading') this.#say('offline');
+    });
+    on(window, 'online', () => {
+      if (this.state !== 'offline') return;
+      if (this.adapter?.recover('network')) this.#say('buffering');
+      else void this.#open();
+    });
+  }
+
+  #say(state: State, detail = ''): void {
+    if (state === this.state && detail === '') return;
+    this.state = state;
+    this.#events.state(state, detail);
+  }
+
+  #note(detail: string): void {
+    this.#faults.push(detail);
+    if (this.#faults.length > FAULTS_KEPT) this.#faults.shift();
+  }
+}
+
+type Factory = (video: HTMLVideoElement, captions: HTMLElement, events: AdapterEvents) => Adapter;
+
+/** Each player is a chunk of its own, fetched when it is chosen. */
+async function factory(name: PlayerName): Promise<Factory> {
+  if (name === 'shaka') {
+    const { ShakaAdapter } = await import('../adapters/shaka');
+    return (video, captions, events) => new ShakaAdapter(video, captions, events);
+  }
+  const { HlsAdapter } = await import('../adapters/hls');
+  return (video, _, events) => new HlsAdapter(video, events);
+}

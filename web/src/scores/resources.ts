@@ -1,0 +1,58 @@
+/** The resources beside the stream: cards, key moments, the number watching. */
+
+import { type CardAnswer, readAnswer } from './cricket/card';
+import { fields, list, type Moment, moment, number, type Snapshot, snapshot } from './wire';
+
+/** They are small, and the role answers in 30 ms. */
+const TIMEOUT_MS = 8_000;
+
+export class Resources {
+  readonly #base: string;
+  readonly #match: string;
+  readonly #token: () => string;
+
+  /** @param base `https://host:port` of the score edge. */
+  constructor(base: string, match: string, token: () => string) {
+    this.#base = base;
+    this.#match = match;
+    this.#token = token;
+  }
+
+  /** The card at a moment (UTC, ms), folded from at least `since`; null: all that is known. */
+  card(at: number | null, since: string | null, signal: AbortSignal): Promise<CardAnswer> {
+    const query = new URLSearchParams();
+    if (at !== null) query.set('at', String(Math.floor(at)));
+    if (since !== null) query.set('since', since);
+    return this.#get(`card?${query}`, signal, readAnswer);
+  }
+
+  moments(signal: AbortSignal): Promise<Moment[]> {
+    return this.#get('moments', signal, (body) =>
+      list(fields(body)?.moments).flatMap((m) => moment(m) ?? []),
+    );
+  }
+
+  snapshot(signal: AbortSignal): Promise<Snapshot> {
+    return this.#get('snapshot', signal, (body, answer) =>
+      snapshot(body, answer.headers.get('x-snapshot-stale') === 'true'),
+    );
+  }
+
+  async watching(signal: AbortSignal): Promise<number | null> {
+    return this.#get('watching', signal, (body) => number(fields(body)?.watching));
+  }
+
+  async #get<T>(what: string, signal: AbortSignal, read: (body: unknown, answer: Response) => T): Promise<T> {
+    const url = new URL(`/v1/matches/${encodeURIComponent(this.#match)}/${what}`, this.#base);
+    const token = this.#token();
+    const answer = await fetch(url, {
+      headers: token === '' ? {} : { authorization: `Bearer ${token}` },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    });
+    if (!answer.ok) {
+      await answer.body?.cancel();
+      throw new TypeError(`${what}: ${answer.status}`);
+    }
+    return read((await answer.json()) as unknown, answer);
+  }
+}

@@ -1,0 +1,140 @@
+/** The card: each innings with its batting, bowling, fall of wickets and partnerships. */
+
+import type { Card, Innings } from '../../scores/cricket/card';
+import { h, setText } from '../dom';
+
+type Cell = string | number;
+
+export class Scorecard {
+  readonly element = h('div', { class: 'scorecard' });
+  readonly #note = h('p', { class: 'quiet' }, 'The card follows with the first ball.');
+  readonly #innings = new Map<number, { details: HTMLDetailsElement; drawn: string }>();
+
+  constructor() {
+    this.element.append(this.#note);
+  }
+
+  show(card: Card | null): void {
+    const innings = card?.innings ?? [];
+    this.#note.hidden = innings.length > 0;
+    for (const [n, { details }] of this.#innings) {
+      if (innings.some((i) => i.innings === n)) continue;
+      details.remove();
+      this.#innings.delete(n);
+    }
+    // The newest first: it is what people look for.
+    for (const each of innings) {
+      const shown = this.#innings.get(each.innings);
+      const drawn = JSON.stringify(each);
+      if (shown?.drawn === drawn) continue;
+      const details = shown?.details ?? this.#open(each);
+      this.#innings.set(each.innings, { details, drawn });
+      const summary = details.querySelector('summary');
+      if (summary) setText(summary, title(each));
+      details.replaceChildren(...(summary ? [summary] : []), ...body(each));
+    }
+    const last = innings.at(-1);
+    if (card && last) setText(this.#note, card.result ?? '');
+  }
+
+  #open(innings: Innings): HTMLDetailsElement {
+    for (const { details } of this.#innings.values()) details.open = false;
+    const details = h('details', { open: true, 'data-innings': innings.innings }, h('summary'));
+    this.element.prepend(details);
+    return details;
+  }
+}
+
+function title(innings: Innings): string {
+  const declared = innings.ended === 'declared' ? 'd' : '';
+  const what = innings.super_over ? ' · super over' : '';
+  return `${innings.batting} ${innings.runs}/${innings.wickets}${declared} (${innings.overs})${what}`;
+}
+
+function body(innings: Innings): HTMLElement[] {
+  const { extras } = innings;
+  const kinds = [
+    ['w', extras.wides],
+    ['nb', extras.noballs],
+    ['b', extras.byes],
+    ['lb', extras.legbyes],
+    ['pen', extras.penalty],
+  ].filter(([, n]) => n !== 0);
+  const of = kinds.length > 0 ? ` (${kinds.map(([k, n]) => `${k} ${n}`).join(', ')})` : '';
+  const rows = [
+    table(
+      'Batting',
+      ['Batter', 'R', 'B', '4s', '6s', 'SR'],
+      innings.batters.map((b) => ({
+        name: b.name,
+        note: b.out ?? (b.status === 'not_out' || b.status === 'batting' ? 'not out' : b.status),
+        strong: b.status === 'batting',
+        cells: [b.runs, b.balls, b.fours, b.sixes, b.strike_rate?.toFixed(1) ?? '–'],
+      })),
+      ['Runs', 'Balls', 'Fours', 'Sixes', 'Strike rate'],
+    ),
+    h('p', { class: 'extras' }, h('span', {}, 'Extras'), h('span', {}, `${extras.total}${of}`)),
+    table(
+      'Bowling',
+      ['Bowler', 'O', 'M', 'R', 'W', 'Econ'],
+      innings.bowlers.map((b) => ({
+        name: b.name,
+        note: '',
+        strong: b.name === innings.bowler,
+        cells: [b.overs, b.maidens, b.runs, b.wickets, b.economy?.toFixed(2) ?? '–'],
+      })),
+      ['Overs', 'Maidens', 'Runs', 'Wickets', 'Economy'],
+    ),
+  ];
+  if (innings.fall.length > 0) {
+    const items = innings.fall.map((f) => h('li', {}, `${f.wicket}–${f.runs} ${f.player} (${f.overs})`));
+    rows.push(h('h3', {}, 'Fall of wickets'), h('ol', { class: 'fall' }, ...items));
+  }
+  if (innings.partnerships.length > 0) {
+    const items = innings.partnerships.map((p) =>
+      h(
+        'li',
+        {},
+        h('span', {}, p.batters.map((b) => `${b.name} ${b.runs}`).join(' · ')),
+        h('span', { class: 'figures-of' }, `${p.runs}${p.unbroken ? '*' : ''} (${p.balls})`),
+      ),
+    );
+    rows.push(h('h3', {}, 'Partnerships'), h('ol', { class: 'partnerships' }, ...items));
+  }
+  return rows;
+}
+
+interface Row {
+  readonly name: string;
+  readonly note: string;
+  readonly strong: boolean;
+  readonly cells: readonly Cell[];
+}
+
+/** @param spoken what the short heads mean. */
+function table(
+  caption: string,
+  heads: readonly string[],
+  rows: readonly Row[],
+  spoken: readonly string[],
+): HTMLElement {
+  const head = heads.map((text, i) =>
+    h(
+      'th',
+      { scope: 'col', ...(i > 0 ? { abbr: spoken[i - 1] ?? text, title: spoken[i - 1] ?? text } : {}) },
+      text,
+    ),
+  );
+  const body = rows.map((row) => {
+    const name = h('th', { scope: 'row', class: row.strong ? 'strong' : '' }, row.name);
+    if (row.note !== '') name.append(h('span', { class: 'note' }, row.note));
+    return h('tr', {}, name, ...row.cells.map((cell) => h('td', {}, String(cell))));
+  });
+  return h(
+    'table',
+    {},
+    h('caption', { class: 'hidden-visually' }, caption),
+    h('thead', {}, h('tr', {}, ...head)),
+    h('tbody', {}, ...body),
+  );
+}
