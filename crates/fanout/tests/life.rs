@@ -14,7 +14,7 @@ use tokio_tungstenite::tungstenite;
 fn token(signer: &Signer, sub: &str, seconds: i64, country: Option<&str>) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64;
     let country = country.map(str::to_owned);
-    signer.sign(&Claims { sub: sub.to_owned(), exp: now + seconds, country, matches: None }).unwrap()
+    signer.sign(&Claims { sub: sub.to_owned(), exp: now + seconds, country, ..Claims::default() }).unwrap()
 }
 
 fn keys(signer: &Signer) -> Option<KeySet> {
@@ -131,7 +131,7 @@ async fn a_token_for_some_matches_is_for_no_others() {
     let signer = Signer::generate("k").unwrap();
     let world = world_with(plain(), keys(&signer)).await;
     let claims =
-        Claims { sub: "v".into(), exp: i64::MAX / 2, country: None, matches: Some(vec!["a".into()]) };
+        Claims { sub: "v".into(), exp: i64::MAX / 2, matches: Some(vec!["a".into()]), ..Claims::default() };
     let path = format!("/v1/stream?match=a&match=b&access_token={}", signer.sign(&claims).unwrap());
     let mut ws = Ws::open_with(world.at, &path, &[]).await.unwrap();
     let refused = ws.expect("refused").await;

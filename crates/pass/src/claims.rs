@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Error;
 
-/// The longest subject, in bytes.
+/// The longest subject, issuer, session, device or profile, in bytes.
 const SUBJECT_BYTES_MAX: usize = 256;
 
 /// Matches that a token may be limited to, and the longest id of one in bytes.
@@ -12,7 +12,7 @@ const MATCHES_MAX: usize = 64;
 const MATCH_BYTES_MAX: usize = 64;
 
 /// Who somebody is, and until when that is so.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claims {
     /// The viewer, as the issuer names them.
     pub sub: String,
@@ -25,6 +25,21 @@ pub struct Claims {
     /// The matches that it is limited to; none: it says nothing of matches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matches: Option<Vec<String>>,
+    /// Who issued it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iss: Option<String>,
+    /// The session at the issuer that it was given for; none: a device without an account.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sid: Option<String>,
+    /// The device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dev: Option<String>,
+    /// The profile that was chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prf: Option<String>,
+    /// The issuer could not look up who this is: good for watching on this device, and for nothing else.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub prv: bool,
 }
 
 impl Claims {
@@ -32,7 +47,9 @@ impl Claims {
         let country = |c: &str| c.len() == 2 && c.bytes().all(|b| b.is_ascii_uppercase());
         let matches =
             |list: &[String]| list.len() <= MATCHES_MAX && list.iter().all(|m| m.len() <= MATCH_BYTES_MAX);
+        let names = [&self.iss, &self.sid, &self.dev, &self.prf];
         let good = self.sub.len() <= SUBJECT_BYTES_MAX
+            && names.into_iter().flatten().all(|name| name.len() <= SUBJECT_BYTES_MAX)
             && self.country.as_deref().is_none_or(country)
             && self.matches.as_deref().is_none_or(matches);
         if good { Ok(()) } else { Err(Error::Claims) }
@@ -47,13 +64,20 @@ pub(crate) struct Said {
     exp: i64,
     country: Option<String>,
     matches: Option<Vec<String>>,
+    iss: Option<String>,
+    sid: Option<String>,
+    dev: Option<String>,
+    prf: Option<String>,
+    #[serde(default)]
+    prv: bool,
     #[serde(default, deserialize_with = "numeric_date_if_any")]
     pub(crate) nbf: Option<i64>,
 }
 
 impl Said {
     pub(crate) fn claims(self) -> Claims {
-        Claims { sub: self.sub, exp: self.exp, country: self.country, matches: self.matches }
+        let Said { sub, exp, country, matches, iss, sid, dev, prf, prv, nbf: _ } = self;
+        Claims { sub, exp, country, matches, iss, sid, dev, prf, prv }
     }
 }
 

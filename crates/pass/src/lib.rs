@@ -13,11 +13,13 @@
 mod claims;
 pub mod fuzz;
 mod keys;
+mod pin;
 mod signer;
 mod token;
 
 pub use claims::Claims;
 pub use keys::KeySet;
+pub use pin::{PIN_BYTES_MAX, PIN_LIFE_S, Pinned, pin};
 pub use signer::Signer;
 
 /// The longest token, in bytes: one with 64 matches and an RSA signature of 4,096 bits has some 4,000. It must fit

@@ -67,11 +67,16 @@ impl Signer {
     ///
     /// [`Error::Signer`]: the system has no randomness.
     pub fn sign_json(&self, claims: &Value) -> Result<String, Error> {
+        self.sign_typed("JWT", claims)
+    }
+
+    /// A signed document of another type (RFC 7515, 4.1.9), so that none is taken for another (RFC 8725, 3.11).
+    pub(crate) fn sign_typed(&self, kind: &str, claims: &Value) -> Result<String, Error> {
         let algorithm = match self.key {
             Private::Rsa(_) => "RS256",
             Private::Ed25519(_) => "EdDSA",
         };
-        let header = json!({ "alg": algorithm, "typ": "JWT", "kid": self.id }).to_string();
+        let header = json!({ "alg": algorithm, "typ": kind, "kid": self.id }).to_string();
         let message =
             format!("{}.{}", URL_SAFE_NO_PAD.encode(header), URL_SAFE_NO_PAD.encode(claims.to_string()));
         let signature = match &self.key {
@@ -86,9 +91,19 @@ impl Signer {
         Ok(format!("{message}.{}", URL_SAFE_NO_PAD.encode(signature)))
     }
 
+    /// Its name.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
     /// The key set with the public half of this key.
     pub fn jwks(&self) -> String {
-        let key = match &self.key {
+        json!({ "keys": [self.jwk()] }).to_string()
+    }
+
+    /// The public half of this key (RFC 7517).
+    pub fn jwk(&self) -> Value {
+        match &self.key {
             Private::Ed25519(pair) => json!({
                 "kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "kid": self.id,
                 "x": URL_SAFE_NO_PAD.encode(pair.public_key()),
@@ -100,7 +115,6 @@ impl Signer {
                     "n": URL_SAFE_NO_PAD.encode(public.n), "e": URL_SAFE_NO_PAD.encode(public.e),
                 })
             }
-        };
-        json!({ "keys": [key] }).to_string()
+        }
     }
 }

@@ -15,6 +15,7 @@ fn claims() -> Claims {
         exp: NOW + 900,
         country: Some("IN".into()),
         matches: Some(vec!["demo".into()]),
+        ..Claims::default()
     }
 }
 
@@ -109,6 +110,10 @@ fn claims_have_their_types() {
         json!({ "sub": "v", "exp": NOW + 1, "matches": "demo" }),
         json!({ "sub": "v", "exp": NOW + 1, "matches": vec!["m"; 65] }),
         json!({ "sub": "v".repeat(257), "exp": NOW + 1 }),
+        json!({ "sub": "v", "exp": NOW + 1, "dev": "d".repeat(257) }),
+        json!({ "sub": "v", "exp": NOW + 1, "prf": 1 }),
+        json!({ "sub": "v", "exp": NOW + 1, "prv": "yes" }),
+        json!({ "sub": "v", "exp": NOW + 1, "prv": null }),
         json!([]),
     ] {
         assert_eq!(keys.verify(&ed.sign_json(&bad).unwrap(), NOW), Err(Error::Claims), "{bad}");

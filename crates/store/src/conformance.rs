@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+pub use crate::accounts::conformance::accounts;
 use crate::{Appended, Log, New, Outcome, Registers};
 
 /// The longest that anything here is waited for: a store on a slow disk, with the machine full of tests.

@@ -5,6 +5,7 @@
 //! leases and levers), and [`Log`], one ordered, durable log a topic (the score's spine). etcd and Kafka follow with
 //! the fleets.
 
+mod accounts;
 mod log;
 mod registers;
 mod sqlite;
@@ -12,6 +13,10 @@ mod sqlite_log;
 
 pub mod conformance;
 
+pub use accounts::{
+    Account, Accounts, Code, Digest, External, LISTED_MAX, NewSession, Profile, Put, Rotated, Rotation, Salt,
+    Session, SqliteAccounts, Taken,
+};
 pub use log::{APPEND_MAX, Appended, Log, New, READ_MAX, Record, TOPICS_MAX};
 pub use registers::{LIST_MAX, Outcome, Register, Registers};
 pub use sqlite::Sqlite;
@@ -29,6 +34,12 @@ pub enum Error {
     /// A group of writes was not committed; any of them may be tried again.
     #[error("the log could not be written: {0}")]
     Append(String),
+    /// Too much waits, or the answer did not come in time; whether something was written is not known.
+    #[error("the store has too much to do")]
+    Busy,
+    /// A group of writes was not committed.
+    #[error("the store could not be written: {0}")]
+    Commit(String),
     /// A thread could not be started.
     #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),
