@@ -8,11 +8,11 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use pass::Signer;
 use serde::Serialize;
 use timeline::{FrameRate, Grid, Utc};
 
 use crate::Config;
+use crate::identity::{Identity, Viewer};
 
 /// A match in the list.
 #[derive(Serialize)]
@@ -48,41 +48,33 @@ struct Scores {
     stream: String,
     /// `http://host:port`.
     base: String,
-    /// A user token, good for [`TOKEN_S`]; empty where none is asked for.
+    /// A user token, good for a quarter of an hour.
     token: String,
 }
-
-/// How long a viewer's token is good, in seconds (the design: 15 minutes).
-const TOKEN_S: i64 = 15 * 60;
 
 /// What the answers are made from.
 struct App {
     config: Config,
-    signer: Option<Signer>,
+    identity: Identity,
 }
 
 impl App {
     /// Where the scores are for a viewer who came by that `Host`.
-    fn scores(&self, host: Option<&str>) -> Option<Scores> {
+    fn scores(&self, host: Option<&str>, viewer: Option<&Viewer>) -> Option<Scores> {
         let base = self.config.scores.as_ref()?.base(host);
         let stream = format!("{}/v1/stream", base.replacen("http", "ws", 1));
-        // Everybody is somebody: until there are accounts, a device is its token.
-        let claims = |now: i64| pass::Claims {
-            sub: format!("device-{:016x}", fastrand::u64(..)),
-            exp: now + TOKEN_S,
-            country: None,
-            matches: None,
+        // Everybody is somebody: who brought no token is a device that never was before.
+        let token = match viewer {
+            Some(viewer) => self.identity.token_for(viewer, None),
+            None => self.identity.guest(None).map(|(_, token)| token),
         };
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        let token = match self.signer.as_ref().map(|signer| signer.sign(&claims(now as i64))) {
-            None => String::new(),
-            Some(Ok(token)) => token,
-            Some(Err(error)) => {
+        match token {
+            Ok(token) => Some(Scores { stream, base, token }),
+            Err(error) => {
                 tracing::error!(%error, "no token could be made; the viewer goes without scores");
-                return None;
+                None
             }
-        };
-        Some(Scores { stream, base, token })
+        }
     }
 }
 
@@ -104,7 +96,7 @@ impl Lengths {
     }
 }
 
-pub(crate) fn router(config: Config, signer: Option<Signer>) -> Router {
+pub(crate) fn router(config: Config, identity: Identity) -> Router {
     Router::new()
         .route("/v1/scorer", get(scorer))
         .route("/v1/time", get(time))
@@ -112,7 +104,7 @@ pub(crate) fn router(config: Config, signer: Option<Signer>) -> Router {
         .route("/v1/matches/{match}/play", post(play))
         .route("/v1/{*rest}", get(nothing).post(nothing))
         .layer(axum::middleware::map_response(fresh))
-        .with_state(Arc::new(App { config, signer }))
+        .with_state(Arc::new(App { config, identity }))
 }
 
 /// Answers about now are for now.
@@ -156,7 +148,12 @@ async fn scorer(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     }
 }
 
-async fn play(State(app): State<Arc<App>>, Path(id): Path<String>, headers: HeaderMap) -> Response {
+async fn play(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    viewer: Option<Viewer>,
+    headers: HeaderMap,
+) -> Response {
     let config = &app.config;
     let host = headers.get(header::HOST).and_then(|h| h.to_str().ok());
     if let Some(one) = config.scored.iter().find(|one| one.r#match.as_str() == id) {
@@ -168,7 +165,7 @@ async fn play(State(app): State<Arc<App>>, Path(id): Path<String>, headers: Head
             epoch: config.epoch,
             playlist: None,
             grid: Lengths::usual(),
-            scores: app.scores(host),
+            scores: app.scores(host, viewer.as_ref()),
         })
         .into_response();
     }
@@ -195,7 +192,7 @@ async fn play(State(app): State<Arc<App>>, Path(id): Path<String>, headers: Head
         epoch: config.epoch,
         playlist: Some(playlist),
         grid: Lengths::usual(),
-        scores: config.sport.as_ref().and_then(|_| app.scores(host)),
+        scores: config.sport.as_ref().and_then(|_| app.scores(host, viewer.as_ref())),
     })
     .into_response()
 }
@@ -236,10 +233,11 @@ mod tests {
             sport: Some("cricket".into()),
             scored: vec!["club:cricket:Club match".parse().unwrap()],
         };
-        let signer = Signer::generate("test").unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let identity = crate::identity::for_tests(folder.path());
         let request = Request::builder().method(method).uri(path).header("host", "tv.example:8080");
         let answer =
-            crate::router(config, Some(signer)).oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+            crate::router(config, identity).oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
         let status = answer.status();
         let body = answer.into_body().collect().await.unwrap().to_bytes();
         (status, serde_json::from_slice(&body).unwrap())

@@ -5,19 +5,22 @@
 
 mod api;
 mod config;
+pub mod identity;
 mod pages;
 
-use axum::Router;
+use std::net::SocketAddr;
+
 use axum::extract::Request;
 use axum::middleware::{self, Next};
 use axum::response::Response;
+use axum::{Extension, Router};
 use http::HeaderValue;
 use http::header;
-use pass::Signer;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 pub use config::{Config, Edge, Scored};
+use identity::Identity;
 
 /// Why the app cannot run.
 #[derive(Debug, thiserror::Error)]
@@ -33,23 +36,26 @@ pub enum Error {
     Scored(String),
 }
 
-/// Serves the page and its API until `shutdown`. With a signer, viewers get tokens for the scores; without one, an
-/// edge that asks for none serves them.
+/// Serves the page and its API until `shutdown`.
 pub async fn serve(
     config: Config,
-    signer: Option<Signer>,
+    identity: Identity,
     listener: TcpListener,
     shutdown: CancellationToken,
 ) -> Result<(), Error> {
-    let app = router(config, signer);
+    tokio::spawn(identity.clone().run(shutdown.clone()));
+    let app = router(config, identity).into_make_service_with_connect_info::<SocketAddr>();
     axum::serve(listener, app).with_graceful_shutdown(async move { shutdown.cancelled().await }).await?;
     Ok(())
 }
 
-fn router(config: Config, signer: Option<Signer>) -> Router {
+fn router(config: Config, identity: Identity) -> Router {
     Router::new()
-        .merge(api::router(config, signer))
+        .merge(api::router(config, identity.clone()))
+        .merge(identity::router(identity.clone()))
         .merge(pages::router())
+        // Whoever asks who the viewer is.
+        .layer(Extension(identity))
         .layer(middleware::from_fn(headers))
 }
 

@@ -1,0 +1,123 @@
+//! Bodies and what is in them.
+
+use axum::Json;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{FromRequest, Request};
+use http::StatusCode;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+
+use crate::identity::limits::{EMAIL_BYTES_MAX, NAME_CHARS_MAX};
+use crate::identity::problem::Problem;
+
+/// A JSON body; what is wrong with it is a [`Problem`].
+pub(crate) struct Body<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        match Json::<T>::from_request(request, state).await {
+            Ok(Json(value)) => Ok(Body(value)),
+            Err(rejection) => Err(refuse(&rejection)),
+        }
+    }
+}
+
+fn refuse(rejection: &JsonRejection) -> Problem {
+    match rejection.status() {
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => Problem::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "not-json",
+            "Not understood",
+            "Send JSON, and say so: Content-Type: application/json.",
+        ),
+        StatusCode::PAYLOAD_TOO_LARGE => Problem::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "too-large",
+            "Too large",
+            "That is more than is read here.",
+        ),
+        // What serde says may quote what was sent, and that may be a password.
+        _ => Problem::bad("The body is not the JSON that is expected here; see /openapi for what is."),
+    }
+}
+
+/// The same, or nothing at all.
+pub(crate) struct MaybeBody<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for MaybeBody<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        use axum::body::HttpBody;
+        if request.body().is_end_stream() {
+            return Ok(MaybeBody(T::default()));
+        }
+        Body::from_request(request, state).await.map(|Body(value)| MaybeBody(value))
+    }
+}
+
+/// What people call something: a device, a profile. Without control characters, trimmed, not empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Name(pub(crate) String);
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Name, D::Error> {
+        let text = String::deserialize(from)?;
+        let text = text.trim();
+        let good =
+            (1..=NAME_CHARS_MAX).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+        if good { Ok(Name(text.to_owned())) } else { Err(serde::de::Error::custom("not a name")) }
+    }
+}
+
+/// An e-mail address in the one form in which we compare it: lower case, as no provider of note tells cases apart.
+/// Whether it exists is found out by a mail, so only what could break one is refused.
+pub(crate) fn email(text: &str) -> Result<String, Problem> {
+    let text = text.trim();
+    let bad = || Problem::bad("That is not an e-mail address.");
+    let (local, domain) = text.rsplit_once('@').ok_or_else(bad)?;
+    let plain = |c: char| !c.is_whitespace() && !c.is_control() && !"<>()[]\\,;:\"".contains(c);
+    let good = text.len() <= EMAIL_BYTES_MAX
+        && !local.is_empty()
+        && !local.contains('@')
+        && domain.split('.').all(|label| !label.is_empty())
+        && domain.contains('.')
+        && text.chars().all(plain);
+    if good { Ok(text.to_lowercase()) } else { Err(bad()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses() {
+        assert_eq!(email(" Mala.Kumar+tv@Example.ORG ").unwrap(), "mala.kumar+tv@example.org");
+        let long = format!("{}@example.org", "m".repeat(300));
+        for bad in [
+            "",
+            "mala",
+            "@x.y",
+            "mala@",
+            "mala@localhost",
+            "a b@x.y",
+            "a@x..y",
+            "a@b@x.y",
+            "a@x.y\r\nBcc: z@x.y",
+            &long,
+        ] {
+            assert!(email(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn names() {
+        let read = |text: &str| serde_json::from_value::<Name>(text.into()).map(|name| name.0).ok();
+        assert_eq!(read("  மாலா ").as_deref(), Some("மாலா"));
+        for bad in ["", "   ", "a\nb", &"x".repeat(41)] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+    }
+}

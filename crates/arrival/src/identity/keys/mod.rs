@@ -1,0 +1,118 @@
+//! The keys that sign access tokens, and the set that others check them with.
+//!
+//! The folder is the whole state: a key is a file named for the moment when it was published, and everything else
+//! follows from these moments ([`plan`]). So any number of processes may share the folder, and none has to lead.
+
+mod files;
+mod plan;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use pass::{KeySet, Signer};
+use serde_json::json;
+
+use self::files::Folder;
+use super::config::Algorithm;
+use super::secret::Secret;
+use super::{Clock, Error};
+
+/// What is in force.
+pub(crate) struct Keys {
+    signer: Arc<Signer>,
+    /// What tokens are checked with here.
+    pub(crate) set: Arc<KeySet>,
+    /// The same for others (RFC 7517).
+    pub(crate) jwks: String,
+    /// And signed, if the pin's key is here.
+    pub(crate) pin: Option<String>,
+}
+
+impl Keys {
+    pub(crate) fn signer(&self) -> &Signer {
+        &self.signer
+    }
+}
+
+/// A key that was read.
+struct Held {
+    published_ms: i64,
+    signer: Arc<Signer>,
+}
+
+/// The folder of keys.
+pub(crate) struct Ring {
+    folder: Folder,
+    algorithm: Algorithm,
+    pinner: Option<Signer>,
+    clock: Clock,
+    held: Mutex<Vec<Held>>,
+    now: RwLock<Arc<Keys>>,
+}
+
+impl Ring {
+    /// Opens the folder, or makes it with a first key. Slow: an RSA key takes a second to find.
+    pub(crate) fn open(path: &Path, algorithm: Algorithm, clock: Clock) -> Result<Ring, Error> {
+        let folder = Folder::open(path)?;
+        let pinner = folder.pinner()?;
+        let mut held = Vec::new();
+        let keys = look(&folder, algorithm, pinner.as_ref(), &mut held, clock())?;
+        let now = RwLock::new(Arc::new(keys));
+        Ok(Ring { folder, algorithm, pinner, clock, held: Mutex::new(held), now })
+    }
+
+    /// The door's own secret.
+    pub(crate) fn secret(&self) -> Result<Secret, Error> {
+        Ok(Secret(self.folder.secret()?))
+    }
+
+    /// What is in force.
+    pub(crate) fn keys(&self) -> Arc<Keys> {
+        self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes what other processes published, publishes the next key when it is time, lets go of those whose last
+    /// token is over, and signs the set anew. What cannot be done leaves all as it is.
+    pub(crate) fn look(&self) -> Result<(), Error> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let keys = look(&self.folder, self.algorithm, self.pinner.as_ref(), &mut held, (self.clock)())?;
+        *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(keys);
+        Ok(())
+    }
+}
+
+fn look(
+    folder: &Folder,
+    algorithm: Algorithm,
+    pinner: Option<&Signer>,
+    held: &mut Vec<Held>,
+    now_ms: i64,
+) -> Result<Keys, Error> {
+    let mut names = folder.names()?;
+    if plan::wants_another(&names.iter().map(|name| name.published_ms).collect::<Vec<_>>(), now_ms) {
+        names = folder.add(algorithm, now_ms)?;
+    }
+    let published: Vec<i64> = names.iter().map(|name| name.published_ms).collect();
+    let over = plan::over(&published, now_ms);
+    for name in names.drain(..over) {
+        folder.remove(&name)?;
+        tracing::info!(key = name.id, "a signing key is gone: its last token is over");
+    }
+    let published = &published[over..];
+    held.retain(|one| names.iter().any(|name| name.id == one.signer.id()));
+    for name in &names {
+        if !held.iter().any(|one| one.signer.id() == name.id) {
+            held.push(Held { published_ms: name.published_ms, signer: Arc::new(folder.read(name)?) });
+        }
+    }
+    held.sort_by(|a, b| (a.published_ms, a.signer.id()).cmp(&(b.published_ms, b.signer.id())));
+    let signer = held.get(plan::signs(published, now_ms)).ok_or(Error::NoKey)?.signer.clone();
+    let jwks = json!({ "keys": held.iter().map(|one| one.signer.jwk()).collect::<Vec<_>>() }).to_string();
+    let set = Arc::new(KeySet::from_jwks(&jwks)?);
+    let pin = pinner.map(|key| pass::pin(key, &jwks, now_ms / 1_000)).transpose()?;
+    folder.publish(&jwks, pin.as_deref())?;
+    Ok(Keys { signer, set, jwks, pin })
+}
+
+#[cfg(test)]
+mod tests;
