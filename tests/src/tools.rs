@@ -1,7 +1,8 @@
 //! Foreign programs: what a player's or a validator's maker would run.
 
+use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
 
 /// Of PyPI.
@@ -41,15 +42,54 @@ pub fn python() -> PathBuf {
 
 /// Runs one of the scripts in `tests/foreign`, which use packages of npm, with Node.js.
 pub fn node(script: &str, args: &[&str]) -> Vec<u8> {
+    let script = foreign(script);
+    run("node", &[&[script.as_str()], args].concat())
+}
+
+/// One of these scripts as a child. It is to end when its standard input does, so a killed test leaves nothing running.
+pub struct Script {
+    child: Child,
+    out: Lines<BufReader<ChildStdout>>,
+}
+
+impl Script {
+    /// Starts it.
+    pub fn start(script: &str, args: &[&str]) -> Script {
+        let mut command = Command::new("node");
+        command.arg(foreign(script)).args(args).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap()).lines();
+        Script { child, out }
+    }
+
+    /// The next line that it prints, which is JSON. Waits for it.
+    pub fn says(&mut self) -> serde_json::Value {
+        let line = self.out.next().expect("the script has ended").unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line}"))
+    }
+
+    /// Writes a line to its standard input.
+    pub fn tell(&mut self, line: &str) {
+        writeln!(self.child.stdin.as_mut().unwrap(), "{line}").unwrap();
+    }
+}
+
+impl Drop for Script {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Where a script in `tests/foreign` is, with its packages installed.
+fn foreign(script: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("foreign");
-    let one = INSTALLING.lock();
+    let _one = INSTALLING.lock();
     let age = |file: &str| folder.join(file).metadata().and_then(|m| m.modified()).ok();
     if age("node_modules/.package-lock.json") < age("package-lock.json") {
         run("npm", &["ci", "--silent", "--no-audit", "--no-fund", "--prefix", &folder.display().to_string()]);
     }
-    drop(one);
-    let script = folder.join(script).display().to_string();
-    run("node", &[&[script.as_str()], args].concat())
+    folder.join(script).display().to_string()
 }
 
 fn beside_the_tests(name: &str) -> PathBuf {

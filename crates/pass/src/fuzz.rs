@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::{KeySet, Signer};
+use crate::{KeySet, Pinned, Signer};
 
 static KEYS: LazyLock<Option<KeySet>> =
     LazyLock::new(|| KeySet::from_jwks(&Signer::generate("fuzz").ok()?.jwks()).ok());
@@ -12,6 +12,7 @@ static KEYS: LazyLock<Option<KeySet>> =
 pub fn token(text: &str) {
     if let Some(keys) = KEYS.as_ref() {
         assert!(keys.verify(text, 1_800_000_000).is_err());
+        assert!(Pinned::new(keys.clone()).offer(text, 1_800_000_000).is_err());
     }
     if let Ok(keys) = KeySet::from_jwks(text) {
         let _ = keys.verify(text, 1_800_000_000);

@@ -13,8 +13,8 @@ const MODULUS_BYTES: std::ops::RangeInclusive<usize> = 256..=1_024;
 /// The longest exponent in use has three bytes.
 const EXPONENT_BYTES_MAX: usize = 5;
 
-/// The public keys of those who may issue tokens.
-#[derive(Clone, Debug)]
+/// The public keys of those who may issue tokens. By default there are none, and no token holds.
+#[derive(Clone, Debug, Default)]
 pub struct KeySet {
     keys: Vec<Key>,
 }

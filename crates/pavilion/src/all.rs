@@ -117,7 +117,15 @@ pub(crate) async fn run(config: Config, shutdown: CancellationToken) -> anyhow::
     let (origin, shield, metrics) =
         (port(&listeners.origin)?, port(&listeners.shield)?, port(&listeners.admin)?);
 
-    let mut plane = if config.no_scores { None } else { Some(Plane::new(config.port, &config.var)?) };
+    let who = arrival::identity::Config {
+        accounts: config.var.join("accounts.db"),
+        keys: config.var.join("keys"),
+        mail: config.var.join("mail"),
+        ..arrival::identity::Config::default()
+    };
+    let keys = who.keys.clone();
+    let identity = roles::identity(who).await?;
+    let plane = if config.no_scores { None } else { Some(Plane::new(config.port, &config.var, &keys)?) };
     let code = match &plane {
         Some(plane) => {
             let registers = Sqlite::open(&store)?;
@@ -174,8 +182,8 @@ pub(crate) async fn run(config: Config, shutdown: CancellationToken) -> anyhow::
             None => Vec::new(),
         },
     };
-    let (stop, signer) = (shutdown.clone(), plane.as_mut().and_then(Plane::signer));
-    servers.spawn(async move { anyhow::Ok(arrival::serve(arrival, signer, listeners.app, stop).await?) });
+    let stop = shutdown.clone();
+    servers.spawn(async move { anyhow::Ok(arrival::serve(arrival, identity, listeners.app, stop).await?) });
 
     let starts_ms = plane.as_ref().map(|plane| plane.starts_ms);
     let mut family = Family::start(&config, epoch, origin, &store, starts_ms, &shutdown)?;

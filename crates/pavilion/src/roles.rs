@@ -18,9 +18,6 @@ use crate::letters::Agreed;
 use crate::restart::{Given, Heritage};
 use crate::{admin, descriptors};
 
-/// The name of the key that signs viewers' tokens.
-pub(crate) const KEY_ID: &str = "pavilion";
-
 /// Settings of `pavilion origin`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct OriginConfig {
@@ -59,9 +56,8 @@ pub(crate) struct ArrivalConfig {
     /// Serve /livez, /readyz and /metrics here.
     #[arg(long, value_name = "ADDR:PORT")]
     admin: Option<SocketAddr>,
-    /// Private key (PKCS#8, DER; RSA or Ed25519) that signs viewers' tokens for the scores. Without it they get none.
-    #[arg(long, value_name = "FILE")]
-    token_key: Option<PathBuf>,
+    #[command(flatten)]
+    identity: arrival::identity::Config,
     #[command(flatten)]
     arrival: arrival::Config,
 }
@@ -144,12 +140,16 @@ pub(crate) async fn edge(c: EdgeConfig, shutdown: CancellationToken) -> anyhow::
 pub(crate) async fn arrival(c: ArrivalConfig, shutdown: CancellationToken) -> anyhow::Result<()> {
     let listener = listen(c.listen).await?;
     health(c.admin, &shutdown).await?;
-    let signer = c.token_key.as_deref().map(|file| {
-        let der = std::fs::read(file).with_context(|| format!("reading {}", file.display()))?;
-        pass::Signer::from_pkcs8(KEY_ID, &der)
-            .with_context(|| format!("{} is no private key", file.display()))
-    });
-    Ok(arrival::serve(c.arrival, signer.transpose()?, listener, shutdown).await?)
+    let identity = identity(c.identity).await?;
+    Ok(arrival::serve(c.arrival, identity, listener, shutdown).await?)
+}
+
+/// Opens what viewers are known by. The first time a key must be found, which takes a while.
+pub(crate) async fn identity(
+    config: arrival::identity::Config,
+) -> anyhow::Result<arrival::identity::Identity> {
+    make_folder(&config.accounts)?;
+    Ok(tokio::task::spawn_blocking(|| arrival::identity::Identity::open(config)).await??)
 }
 
 pub(crate) async fn loadgen(c: loadgen::Config, shutdown: CancellationToken) -> anyhow::Result<()> {

@@ -11,7 +11,7 @@ use scores::{Recording, Sport, recording};
 use socket2::{Domain, Protocol, Socket, Type};
 use store::Registers;
 
-use crate::{all, roles};
+use crate::all;
 
 /// The match without a picture, for whoever wants to score one by hand.
 pub(crate) const CLUB: &str = "club";
@@ -48,23 +48,20 @@ pub(crate) struct Plane {
     snapshot: Reserved,
     /// The console's questions to ingest.
     console: Reserved,
+    /// Folder of the keys that sign viewers' tokens.
     keys: PathBuf,
     spine: PathBuf,
     /// When the generated match begins: UTC, milliseconds.
     pub(crate) starts_ms: i64,
     /// Keys of both providers.
     providers: [String; 2],
-    signer: Option<pass::Signer>,
 }
 
 impl Plane {
-    /// Reserves ports and makes a key.
-    pub(crate) fn new(port: u16, var: &Path) -> anyhow::Result<Plane> {
+    /// Reserves ports.
+    pub(crate) fn new(port: u16, var: &Path, keys: &Path) -> anyhow::Result<Plane> {
         let at = |offset: u16| if port == 0 { 0 } else { port.saturating_add(offset) };
         let (public, own) = (Ipv4Addr::UNSPECIFIED, Ipv4Addr::LOCALHOST);
-        let signer = pass::Signer::generate(roles::KEY_ID).context("making a key")?;
-        let keys = var.join("keys.json");
-        std::fs::write(&keys, signer.jwks()).with_context(|| format!("writing {}", keys.display()))?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
         let secret = || -> anyhow::Result<String> {
             let mut bytes = [0; 16];
@@ -77,17 +74,11 @@ impl Plane {
             shard: Reserved::new(own, at(8))?,
             snapshot: Reserved::new(own, 0)?,
             console: Reserved::new(own, 0)?,
-            keys,
+            keys: keys.to_owned(),
             spine: var.join("spine.db"),
             starts_ms: (now + FIRST_BALL).as_millis() as i64,
             providers: [secret()?, secret()?],
-            signer: Some(signer),
         })
-    }
-
-    /// The key that signs viewers' tokens; for the one who does.
-    pub(crate) fn signer(&mut self) -> Option<pass::Signer> {
-        self.signer.take()
     }
 
     /// Writes both matches into the catalog, and makes a code for the scorer of the one without a picture.
@@ -142,7 +133,8 @@ impl Plane {
         let mut fanout = all::words(["fanout", "--listen", &public(self.fanout.port), "--shard", &shard]);
         let snapshots = format!("http://127.0.0.1:{}", self.snapshot.port);
         fanout.extend(all::words(["--snapshot", &snapshots, "--store", &store.display().to_string()]));
-        fanout.extend(all::words(["--keys", &self.keys.display().to_string()]));
+        let [pin, by] = ["pin.jws", "pin.json"].map(|file| self.keys.join(file).display().to_string());
+        fanout.extend(all::words(["--keys", &pin, "--keys-pinned-by", &by]));
         let mut children =
             vec![("ingest", ingest), ("shard", publish), ("snapshot", snapshot), ("fanout", fanout)];
         if generated {

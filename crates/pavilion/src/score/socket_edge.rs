@@ -2,11 +2,10 @@
 //! resources beside the stream from a cache in front of the snapshot role.
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::Context;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 use clap::Args;
 use edge::Edge;
@@ -19,11 +18,8 @@ use store::Registers;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::watching;
+use super::{keys, watching};
 use crate::{descriptors, roles};
-
-/// How often the file of keys is looked at: a new key is in it long before the first token that it signs.
-const KEYS_EVERY: Duration = Duration::from_secs(2);
 
 /// Settings of `pavilion fanout`.
 #[derive(Clone, Debug, Args)]
@@ -43,10 +39,14 @@ pub(crate) struct FanoutConfig {
     /// File of the embedded store with the catalog.
     #[arg(long, default_value = "var/pavilion.db")]
     store: PathBuf,
-    /// Key set (RFC 7517) that viewers' tokens are checked against, read again when it changes. Without it nobody is
-    /// asked for a token.
-    #[arg(long, value_name = "FILE")]
-    keys: Option<PathBuf>,
+    /// Key set that viewers' tokens are checked against: a file or a URL, looked at again and again; repeat for others
+    /// to look at when it cannot be had. Without it nobody is asked for a token.
+    #[arg(long, value_name = "FILE|URL", value_delimiter = ',')]
+    keys: Vec<keys::Source>,
+    /// Whose pins to trust: then --keys name pinned key sets (such as /.well-known/jwks.pin), each good for a day, and
+    /// nothing else is taken.
+    #[arg(long, value_name = "FILE", requires = "keys")]
+    keys_pinned_by: Option<PathBuf>,
     #[command(flatten)]
     fanout: fanout::Config,
 }
@@ -59,7 +59,10 @@ pub(crate) async fn fanout(c: FanoutConfig, shutdown: CancellationToken) -> anyh
     roles::make_folder(&c.store)?;
     let registers: Arc<dyn Registers> = Arc::new(store::Sqlite::open(&c.store)?);
     let catalog = Catalog::follow(registers.clone(), shutdown.clone()).await?;
-    let keys = c.keys.as_deref().map(follow_keys).transpose()?;
+    let keys = match c.keys.is_empty() {
+        true => None,
+        false => Some(keys::follow(c.keys, c.keys_pinned_by.as_deref()).await?),
+    };
     let gate =
         Arc::new(Gate { catalog, keys: keys.clone(), country_header: c.fanout.country_header.clone() });
     let cache = edge::Config {
@@ -232,36 +235,6 @@ fn problem(refusal: &Refusal) -> Response<Body> {
         fields.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
     response
-}
-
-/// Reads the key set, and again whenever the file changes. A file that cannot be read leaves the keys as they are.
-fn follow_keys(file: &Path) -> anyhow::Result<watch::Receiver<Arc<KeySet>>> {
-    let read = |file: &Path| -> anyhow::Result<KeySet> {
-        let text = std::fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
-        KeySet::from_jwks(&text).with_context(|| format!("{} is not a key set", file.display()))
-    };
-    let written = |file: &Path| std::fs::metadata(file).and_then(|meta| meta.modified()).ok();
-    let mut known = written(file);
-    let (tell, keys) = watch::channel(Arc::new(read(file)?));
-    let file = file.to_owned();
-    tokio::spawn(async move {
-        while !tell.is_closed() {
-            tokio::time::sleep(KEYS_EVERY).await;
-            let now = written(&file);
-            if now == known {
-                continue;
-            }
-            match read(&file) {
-                Ok(keys) => {
-                    known = now;
-                    tell.send_replace(Arc::new(keys));
-                    tracing::info!("the key set has changed");
-                }
-                Err(error) => tracing::warn!("{error:#}; the keys stay as they are"),
-            }
-        }
-    });
-    Ok(keys)
 }
 
 /// How many watch each match at this edge.

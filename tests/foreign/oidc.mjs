@@ -1,0 +1,43 @@
+// A real OpenID Connect provider (`oidc-provider`) with one client, which asks for PKCE. Prints its issuer; each line on
+// its standard input gives it new keys; it ends with its input.
+//
+//   node oidc.mjs CLIENT_ID CLIENT_SECRET REDIRECT_URI
+
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import { createInterface } from 'node:readline';
+
+import Provider from 'oidc-provider';
+
+const [clientId, clientSecret, redirectUri] = process.argv.slice(2);
+
+function keys() {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return [{ ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'RS256', kid: randomUUID() }];
+}
+
+function provide(issuer) {
+  return new Provider(issuer, {
+    clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [redirectUri] }],
+    jwks: { keys: keys() },
+    cookies: { keys: ['of tests'] },
+    pkce: { required: () => true },
+    features: { devInteractions: { enabled: true } },
+    ttl: { AccessToken: 60, AuthorizationCode: 60, IdToken: 60, Interaction: 600, Grant: 600, Session: 600 },
+  }).callback();
+}
+
+const server = createServer();
+server.listen(0, '127.0.0.1', () => {
+  const issuer = `http://127.0.0.1:${server.address().port}`;
+  // What it keeps is the module's, so a new one with new keys goes on with the old one's codes.
+  let handle = provide(issuer);
+  server.on('request', (request, response) => handle(request, response));
+  console.log(JSON.stringify({ issuer }));
+  const lines = createInterface({ input: process.stdin });
+  lines.on('line', () => {
+    handle = provide(issuer);
+    console.log(JSON.stringify({ rotated: true }));
+  });
+  lines.on('close', () => process.exit());
+});

@@ -1,0 +1,253 @@
+//! Who somebody is, by the real binary: sign-in by a real OpenID Connect provider, and what a device and an account get.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use bytes::Bytes;
+use e2e::program::Program;
+use e2e::roles::{epoch, free_tcp_port};
+use e2e::tools::Script;
+use e2e::until;
+use http::{Method, Request, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use serde_json::{Value, json};
+
+/// The first start finds a key, on a machine full of tests.
+const START_MAX: Duration = Duration::from_secs(60);
+/// A sign-in has some eight steps, back and forth.
+const STEPS_MAX: usize = 20;
+const SECRET: &str = "a-secret-of-ours-at-the-provider";
+
+/// A browser without scripts: cookies by host and path, redirects one at a time, forms.
+struct Browser {
+    client: Client<HttpConnector, Full<Bytes>>,
+    /// By authority, path and name.
+    jar: BTreeMap<(String, String, String), String>,
+    /// Where it is.
+    url: String,
+}
+
+struct Page {
+    status: StatusCode,
+    location: Option<String>,
+    text: String,
+}
+
+impl Page {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|e| panic!("{e}: {}", self.text))
+    }
+}
+
+/// Scheme and authority of a URL, and its path with the query.
+fn parts(url: &str) -> (&str, &str) {
+    let authority = url.find("://").unwrap() + 3;
+    let path = url[authority..].find('/').map_or(url.len(), |at| authority + at);
+    (&url[..path], &url[path..])
+}
+
+impl Browser {
+    fn new() -> Browser {
+        let client = Client::builder(TokioExecutor::new()).build_http();
+        Browser { client, jar: BTreeMap::new(), url: String::new() }
+    }
+
+    /// One request, and no redirect followed.
+    async fn ask(&mut self, method: Method, url: &str, kind: &str, body: String) -> Page {
+        let (origin, path) = parts(url);
+        let mut request = Request::builder().method(&method).uri(url);
+        if method != Method::GET {
+            request = request.header("content-type", kind).header("origin", origin);
+        }
+        let here =
+            |(at, below, _): &(String, String, String)| at == origin && path.starts_with(below.as_str());
+        let cookies: Vec<String> = self
+            .jar
+            .iter()
+            .filter(|(key, _)| here(key))
+            .map(|(key, value)| format!("{}={value}", key.2))
+            .collect();
+        if !cookies.is_empty() {
+            request = request.header("cookie", cookies.join("; "));
+        }
+        let answer = self.client.request(request.body(Full::from(body)).unwrap()).await.unwrap();
+        for line in answer.headers().get_all("set-cookie") {
+            let mut fields = line.to_str().unwrap().split(';').map(str::trim);
+            let (name, value) = fields.next().unwrap().split_once('=').unwrap();
+            let below =
+                fields.find_map(|field| field.to_lowercase().strip_prefix("path=").map(str::to_owned));
+            let key = (origin.to_owned(), below.unwrap_or_else(|| "/".to_owned()), name.to_owned());
+            if value.is_empty() {
+                drop(self.jar.remove(&key))
+            } else {
+                drop(self.jar.insert(key, value.to_owned()))
+            }
+        }
+        let status = answer.status();
+        let location = answer.headers().get("location").map(|to| to.to_str().unwrap().to_owned());
+        let text =
+            String::from_utf8(answer.into_body().collect().await.unwrap().to_bytes().to_vec()).unwrap();
+        self.url = url.to_owned();
+        let location = location.map(|to| if to.starts_with('/') { format!("{origin}{to}") } else { to });
+        Page { status, location, text }
+    }
+
+    async fn get(&mut self, url: &str) -> Page {
+        self.ask(Method::GET, url, "", String::new()).await
+    }
+
+    async fn post(&mut self, url: &str, body: Value) -> Page {
+        self.ask(Method::POST, url, "application/json", body.to_string()).await
+    }
+
+    /// Follows redirects, and answers the provider's forms as this person, until the next step would be to a URL that
+    /// begins so. That URL.
+    async fn until_sent_to(&mut self, url: &str, there: &str, person: &str) -> String {
+        let mut page = self.get(url).await;
+        for _ in 0..STEPS_MAX {
+            if let Some(to) = page.location {
+                if to.starts_with(there) {
+                    return to;
+                }
+                page = self.get(&to).await;
+                continue;
+            }
+            assert_eq!(page.status, StatusCode::OK, "{}: {}", self.url, page.text);
+            let between = |from: &str, to: &str| {
+                let rest = &page.text[page.text.find(from)? + from.len()..];
+                Some(rest[..rest.find(to)?].to_owned())
+            };
+            let action = between("action=\"", "\"").unwrap_or_else(|| panic!("no form: {}", page.text));
+            let prompt = between("name=\"prompt\" value=\"", "\"").unwrap();
+            let form = format!("prompt={prompt}&login={person}&password=x");
+            page = self.ask(Method::POST, &action, "application/x-www-form-urlencoded", form).await;
+        }
+        panic!("too many steps, at {}", self.url)
+    }
+}
+
+/// `pavilion arrival`, with whatever more.
+async fn arrival(folder: &Path, port: u16, more: &[&str]) -> Program {
+    let at = |name: &str| folder.join(name).display().to_string();
+    let (listen, epoch) = (format!("127.0.0.1:{port}"), epoch().to_string());
+    let (accounts, keys, mail) = (at("accounts.db"), at("keys"), at("mail"));
+    let args = ["arrival", "--listen", &listen, "--epoch", &epoch, "--scores", ":8082", "--sport", "cricket"];
+    let own = ["--accounts", &accounts, "--keys", &keys, "--mail", &mail];
+    let mut program = Program::start(folder, "arrival", &[&args, &own[..], more].concat());
+    let web = e2e::web::Web::default();
+    let url = format!("http://127.0.0.1:{port}/v1/time");
+    until("the app answers", START_MAX, async || {
+        assert!(program.ended().is_none(), "{}", program.log());
+        web.try_get(&url).await.ok()
+    })
+    .await;
+    program
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn somebody_signs_in_by_a_provider() {
+    let folder = tempfile::tempdir().unwrap();
+    let port = free_tcp_port();
+    let app = format!("http://127.0.0.1:{port}");
+    let back = format!("{app}/v1/identity/oidc/club/callback");
+    let mut provider = Script::start("oidc.mjs", &["pavilion", SECRET, &back]);
+    let issuer = provider.says()["issuer"].as_str().unwrap().to_owned();
+    let secret = folder.path().join("secret");
+    std::fs::write(&secret, format!("{SECRET}\n")).unwrap();
+    let club = format!("club={issuer},pavilion,{}", secret.display());
+    let arrival = arrival(folder.path(), port, &["--oidc", &club]).await;
+
+    let mut mala = Browser::new();
+    let listed = mala.get(&format!("{app}/v1/identity/oidc")).await.json();
+    let start = format!("{app}{}", listed[0]["start"].as_str().unwrap());
+    let start = format!("{start}?return=/watch/demo");
+    let come_back = mala.until_sent_to(&start, &back, "mala").await;
+    let page = mala.get(&come_back).await;
+    let home = format!("{app}/watch/demo");
+    assert_eq!(
+        (page.status, page.location.as_deref()),
+        (StatusCode::SEE_OTHER, Some(home.as_str())),
+        "{}",
+        page.text
+    );
+    let me = mala.get(&format!("{app}/v1/identity/me")).await.json();
+    let account = me["account"].as_str().unwrap_or_else(|| panic!("{me}")).to_owned();
+    assert_eq!((&me["email"], &me["has_password"]), (&Value::Null, &json!(false)));
+
+    // The same URL again, in the same browser or in another: nothing.
+    for browser in [&mut mala, &mut Browser::new()] {
+        assert_eq!(browser.get(&come_back).await.status, StatusCode::UNAUTHORIZED);
+    }
+    // Whoever is sent by somebody else's link is not signed in as them.
+    let mut other = Browser::new();
+    other.until_sent_to(&start, &back, "ravi").await;
+    assert_eq!(other.get(&come_back).await.status, StatusCode::UNAUTHORIZED);
+
+    // Another day, another browser, and the provider has new keys since we looked: the same account.
+    let mut again = Browser::new();
+    let come_back = again.until_sent_to(&start, &back, "mala").await;
+    provider.tell("rotate");
+    assert_eq!(provider.says()["rotated"], true);
+    // A look more is made at once, but not twice within the pause of a second.
+    let page = again.get(&come_back).await;
+    assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.text);
+    let me = again.get(&format!("{app}/v1/identity/me")).await.json();
+    assert_eq!(me["account"], account);
+    // And somebody else is somebody else.
+    let mut ravi = Browser::new();
+    let come_back = ravi.until_sent_to(&start, &back, "ravi").await;
+    assert_eq!(ravi.get(&come_back).await.status, StatusCode::SEE_OTHER);
+    let me = ravi.get(&format!("{app}/v1/identity/me")).await.json();
+    assert!(me["account"].is_string() && me["account"] != account, "{me}");
+
+    // The page goes on by its cookies, and signs out.
+    let refreshed = ravi.post(&format!("{app}/v1/identity/refresh"), json!({})).await;
+    assert_eq!(refreshed.status, StatusCode::OK, "{}", refreshed.text);
+    let played = ravi.post(&format!("{app}/v1/matches/demo/play"), json!({})).await.json();
+    let token = played["scores"]["token"].as_str().unwrap().to_owned();
+    assert!(!token.is_empty());
+    let out = ravi.post(&format!("{app}/v1/identity/logout"), json!({})).await;
+    assert_eq!(out.status, StatusCode::NO_CONTENT, "{}", out.text);
+    assert_eq!(ravi.get(&format!("{app}/v1/identity/me")).await.status, StatusCode::UNAUTHORIZED);
+
+    // A provider that is gone is said to be gone, and the rest goes on.
+    drop(provider);
+    let mut late = Browser::new();
+    late.url.clear();
+    let played = late.post(&format!("{app}/v1/matches/demo/play"), json!({})).await;
+    assert_eq!(played.status, StatusCode::OK, "{}", played.text);
+    for secret in [SECRET, token.rsplit('.').next().unwrap()] {
+        assert!(!arrival.log().contains(secret), "{secret} is in the log");
+    }
+}
+
+/// The first slice, and a process that is killed and comes back with the same keys.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_device_goes_on_over_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let port = free_tcp_port();
+    let app = format!("http://127.0.0.1:{port}");
+    let mut program = arrival(folder.path(), port, &["--token-algorithm", "eddsa"]).await;
+    let mut phone = Browser::new();
+    let device = phone.post(&format!("{app}/v1/identity/device"), json!({ "use": "cookie" })).await;
+    assert_eq!(device.status, StatusCode::OK, "{}", device.text);
+    let device = device.json()["device"].as_str().unwrap().to_owned();
+    program.kill();
+    drop(program);
+    let _program = arrival(folder.path(), port, &["--token-algorithm", "eddsa"]).await;
+    let me = phone.get(&format!("{app}/v1/identity/me")).await.json();
+    assert_eq!(me, json!({ "device": device, "provisional": false }));
+    let refreshed = phone.post(&format!("{app}/v1/identity/refresh"), json!({})).await.json();
+    assert_eq!(refreshed["device"], device);
+    let played = phone.post(&format!("{app}/v1/matches/demo/play"), json!({})).await.json();
+    let claims = played["scores"]["token"].as_str().unwrap().split('.').nth(1).unwrap().to_owned();
+    // Somewhere in the claims, as base64url of some alignment: so it is decoded by who checks, and asked here.
+    let keys = phone.get(&format!("{app}/.well-known/jwks.json")).await.json();
+    assert_eq!(keys["keys"][0]["alg"], "EdDSA", "{keys} {claims}");
+}
