@@ -1,14 +1,14 @@
 //! `/profiles`: who watches in a household.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use store::{Profile, Put};
 
 use super::answer::{Ask, Given, Kept};
-use crate::identity::http::{Body, MaybeBody, Name};
+use crate::identity::http::{Body, Id, MaybeBody, Name};
 use crate::identity::limits::PROFILES_MAX;
 use crate::identity::problem::Problem;
 use crate::identity::viewer::SignedIn;
@@ -72,7 +72,7 @@ pub(super) async fn make(
 pub(super) async fn change(
     State(identity): State<Identity>,
     SignedIn { session }: SignedIn,
-    Path(id): Path<String>,
+    Id(id): Id,
     Body(asked): Body<Asked>,
 ) -> Result<Response, Problem> {
     // Nothing is made by a name that a client thought of.
@@ -102,7 +102,7 @@ async fn write(
 pub(super) async fn delete(
     State(identity): State<Identity>,
     SignedIn { session }: SignedIn,
-    Path(id): Path<String>,
+    Id(id): Id,
 ) -> Result<StatusCode, Problem> {
     match identity.accounts().delete_profile(&session.account, &id).await? {
         true => Ok(StatusCode::NO_CONTENT),
@@ -121,7 +121,7 @@ pub(super) async fn choose(
     State(identity): State<Identity>,
     ask: Ask,
     SignedIn { mut session }: SignedIn,
-    Path(id): Path<String>,
+    Id(id): Id,
     MaybeBody(asked): MaybeBody<Choose>,
 ) -> Result<Response, Problem> {
     ask.may(asked.r#use)?;

@@ -1,12 +1,13 @@
 //! `/sessions`: where one is signed in.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use serde_json::json;
 
 use crate::identity::Identity;
+use crate::identity::http::Id;
 use crate::identity::problem::Problem;
 use crate::identity::viewer::SignedIn;
 
@@ -32,7 +33,7 @@ pub(super) async fn list(
 pub(super) async fn end(
     State(identity): State<Identity>,
     SignedIn { session: own }: SignedIn,
-    Path(id): Path<String>,
+    Id(id): Id,
 ) -> Result<StatusCode, Problem> {
     match identity.accounts().end(&own.account, &id, identity.now_ms()).await? {
         true => Ok(StatusCode::NO_CONTENT),

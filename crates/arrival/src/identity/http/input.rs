@@ -2,8 +2,9 @@
 
 use axum::Json;
 use axum::extract::rejection::JsonRejection;
-use axum::extract::{FromRequest, Request};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use http::StatusCode;
+use http::request::Parts;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 
@@ -55,6 +56,32 @@ impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for MaybeBody
             return Ok(MaybeBody(T::default()));
         }
         Body::from_request(request, state).await.map(|Body(value)| MaybeBody(value))
+    }
+}
+
+/// The name in a path.
+pub(crate) struct Id(pub(crate) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Id {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Id, Problem> {
+        let path = Path::<String>::from_request_parts(parts, state).await;
+        path.map(|Path(id)| Id(id)).map_err(|_| Problem::bad("The name in the path is not text."))
+    }
+}
+
+/// What stands behind the question mark.
+pub(crate) struct Asked<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Asked<T>, Problem> {
+        let query = Query::<T>::from_request_parts(parts, state).await;
+        query
+            .map(|Query(asked)| Asked(asked))
+            .map_err(|_| Problem::bad("What stands behind the ? is not understood."))
     }
 }
 

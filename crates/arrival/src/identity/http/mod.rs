@@ -5,5 +5,5 @@ mod input;
 mod origin;
 
 pub(crate) use cookies::{Cookies, DEVICE, OIDC, REFRESH, SESSION, Set};
-pub(crate) use input::{Body, MaybeBody, Name, email};
+pub(crate) use input::{Asked, Body, Id, MaybeBody, Name, email};
 pub(crate) use origin::{base, client, is_same_origin};

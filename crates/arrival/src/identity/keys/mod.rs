@@ -56,7 +56,7 @@ impl Ring {
         let folder = Folder::open(path)?;
         let pinner = folder.pinner()?;
         let mut held = Vec::new();
-        let keys = look(&folder, algorithm, pinner.as_ref(), &mut held, clock())?;
+        let keys = look(&folder, algorithm, pinner.as_ref(), &mut held, None, clock())?;
         let now = RwLock::new(Arc::new(keys));
         Ok(Ring { folder, algorithm, pinner, clock, held: Mutex::new(held), now })
     }
@@ -75,7 +75,8 @@ impl Ring {
     /// token is over, and signs the set anew. What cannot be done leaves all as it is.
     pub(crate) fn look(&self) -> Result<(), Error> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let keys = look(&self.folder, self.algorithm, self.pinner.as_ref(), &mut held, (self.clock)())?;
+        let (last, pinner) = (self.keys(), self.pinner.as_ref());
+        let keys = look(&self.folder, self.algorithm, pinner, &mut held, Some(&last), (self.clock)())?;
         *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(keys);
         Ok(())
     }
@@ -86,6 +87,7 @@ fn look(
     algorithm: Algorithm,
     pinner: Option<&Signer>,
     held: &mut Vec<Held>,
+    last: Option<&Keys>,
     now_ms: i64,
 ) -> Result<Keys, Error> {
     let mut names = folder.names()?;
@@ -108,7 +110,11 @@ fn look(
     held.sort_by(|a, b| (a.published_ms, a.signer.id()).cmp(&(b.published_ms, b.signer.id())));
     let signer = held.get(plan::signs(published, now_ms)).ok_or(Error::NoKey)?.signer.clone();
     let jwks = json!({ "keys": held.iter().map(|one| one.signer.jwk()).collect::<Vec<_>>() }).to_string();
-    let set = Arc::new(KeySet::from_jwks(&jwks)?);
+    // The same set stays the same, with all that is remembered of it.
+    let set = match last.filter(|last| last.jwks == jwks) {
+        Some(last) => last.set.clone(),
+        None => Arc::new(KeySet::from_jwks(&jwks)?),
+    };
     let pin = pinner.map(|key| pass::pin(key, &jwks, now_ms / 1_000)).transpose()?;
     folder.publish(&jwks, pin.as_deref())?;
     Ok(Keys { signer, set, jwks, pin })

@@ -10,7 +10,7 @@ mod id_token;
 mod provider;
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, StatusCode, header};
 use serde::Deserialize;
@@ -19,7 +19,7 @@ use store::{Account, External};
 
 use self::flow::Flow;
 use super::api::{Ask, Client, Kept};
-use super::http::{OIDC, Set, base};
+use super::http::{Asked, Id, OIDC, Set, base};
 use super::problem::Problem;
 use super::session::Begun;
 use super::{Error, Identity, secret};
@@ -63,8 +63,8 @@ pub(crate) async fn start(
     State(identity): State<Identity>,
     client: Client,
     ask: Ask,
-    Path(name): Path<String>,
-    Query(asked): Query<Start>,
+    Id(name): Id,
+    Asked(asked): Asked<Start>,
 ) -> Result<Response, Problem> {
     let provider = identity.provider(&name)?;
     identity.0.rates.cheap(client.0, identity.now_ms())?;
@@ -95,12 +95,16 @@ pub(crate) async fn callback(
     State(identity): State<Identity>,
     client: Client,
     ask: Ask,
-    Path(name): Path<String>,
-    Query(back): Query<Back>,
+    Id(name): Id,
+    back: Result<Asked<Back>, Problem>,
 ) -> Response {
     let mut cookies = Set::new(identity.config().is_secure());
     cookies.drop(OIDC);
-    match come_back(&identity, &client, &ask, &name, back).await {
+    let done = match back {
+        Ok(Asked(back)) => come_back(&identity, &client, &ask, &name, back).await,
+        Err(problem) => Err(problem),
+    };
+    match done {
         Ok(response) => (cookies, response).into_response(),
         Err(problem) => (cookies, problem).into_response(),
     }

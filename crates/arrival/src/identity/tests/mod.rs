@@ -2,6 +2,7 @@
 
 mod accounts;
 mod cookies;
+mod described;
 mod devices;
 mod input;
 mod logs;
