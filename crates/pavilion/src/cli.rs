@@ -62,6 +62,8 @@ pub(crate) enum Role {
     Loadgen(loadgen::Config),
     /// Tells the origins that the match is over: playlists get their end, pipelines stop.
     End(roles::EndConfig),
+    /// Signs the set of keys for another day, with a pin's key that is kept away from the app.
+    Pin(roles::PinConfig),
     /// Shows a role's settings as they are in force, and where each comes from.
     Config {
         /// The role, then its flags as you would give them.
@@ -127,6 +129,7 @@ pub(crate) fn dispatch(matches: &ArgMatches, sources: &Sources) -> anyhow::Resul
             Role::Feed(c) => scores::feed(c, shutdown).await,
             Role::Loadgen(c) => roles::loadgen(c, shutdown).await,
             Role::End(c) => roles::end(c).await,
+            Role::Pin(c) => roles::pin(&c),
             Role::Config { .. } | Role::Completions { .. } => Ok(()),
         }
     });

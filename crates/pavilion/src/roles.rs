@@ -62,6 +62,20 @@ pub(crate) struct ArrivalConfig {
     arrival: arrival::Config,
 }
 
+/// Settings of `pavilion pin`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct PinConfig {
+    /// The pin's private key: pin.key of the folder of keys, moved to a safer place.
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+    /// The key set: jwks.json of that folder.
+    #[arg(long, value_name = "FILE", default_value = "var/keys/jwks.json")]
+    set: PathBuf,
+    /// Where to write the pin: the app serves pin.jws of that folder.
+    #[arg(long, value_name = "FILE", default_value = "var/keys/pin.jws")]
+    to: PathBuf,
+}
+
 /// Settings of `pavilion end`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct EndConfig {
@@ -156,6 +170,21 @@ pub(crate) async fn loadgen(c: loadgen::Config, shutdown: CancellationToken) -> 
     let report = loadgen::run(c, shutdown.cancelled_owned()).await?;
     println!("{}", serde_json::to_string_pretty(&report)?);
     Ok(())
+}
+
+/// Signs a key set, once; whoever runs it runs it at least once a day.
+pub(crate) fn pin(c: &PinConfig) -> anyhow::Result<()> {
+    let reading = |file: &Path| format!("reading {}", file.display());
+    let der = std::fs::read(&c.key).with_context(|| reading(&c.key))?;
+    let key = pass::Signer::from_pkcs8("pin", &der)
+        .with_context(|| format!("{} is no private key", c.key.display()))?;
+    let set = std::fs::read_to_string(&c.set).with_context(|| reading(&c.set))?;
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?.as_secs() as i64;
+    let pin = pass::pin(&key, &set, now)?;
+    // Whole or not at all: edges read it at any moment.
+    let new = c.to.with_extension("new");
+    let written = std::fs::write(&new, pin).and_then(|()| std::fs::rename(&new, &c.to));
+    written.with_context(|| format!("writing {}", c.to.display()))
 }
 
 pub(crate) async fn end(c: EndConfig) -> anyhow::Result<()> {

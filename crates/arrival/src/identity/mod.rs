@@ -174,6 +174,11 @@ impl Identity {
         self.0.ring.look()
     }
 
+    /// Hashes of passwords that were made so far: what the dear part of signing in costs.
+    pub fn hashes(&self) -> u64 {
+        self.0.passwords.done()
+    }
+
     /// What a token says, if it is one of ours and holds now.
     ///
     /// # Errors

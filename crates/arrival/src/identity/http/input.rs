@@ -7,6 +7,7 @@ use http::StatusCode;
 use http::request::Parts;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
 
 use crate::identity::limits::{EMAIL_BYTES_MAX, NAME_CHARS_MAX};
 use crate::identity::problem::Problem;
@@ -18,14 +19,18 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        match Json::<T>::from_request(request, state).await {
-            Ok(Json(value)) => Ok(Body(value)),
-            Err(rejection) => Err(refuse(&rejection)),
-        }
+        // An object: serde would take a list of the fields' values as well.
+        let Json(object) = Json::<Map<String, Value>>::from_request(request, state).await.map_err(refuse)?;
+        serde_json::from_value(Value::Object(object)).map(Body).map_err(|_| unexpected())
     }
 }
 
-fn refuse(rejection: &JsonRejection) -> Problem {
+// What serde says may quote what was sent, and that may be a password.
+fn unexpected() -> Problem {
+    Problem::bad("The body is not the JSON that is expected here; see the description of the interface.")
+}
+
+fn refuse(rejection: JsonRejection) -> Problem {
     match rejection.status() {
         StatusCode::UNSUPPORTED_MEDIA_TYPE => Problem::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -39,8 +44,7 @@ fn refuse(rejection: &JsonRejection) -> Problem {
             "Too large",
             "That is more than is read here.",
         ),
-        // What serde says may quote what was sent, and that may be a password.
-        _ => Problem::bad("The body is not the JSON that is expected here; see /openapi for what is."),
+        _ => unexpected(),
     }
 }
 

@@ -123,6 +123,11 @@ impl Folder {
         })
     }
 
+    /// The pin that somebody else signed and left here. Whether it holds is for edges to say.
+    pub(super) fn pin(&self) -> Option<String> {
+        fs::read_to_string(self.0.join("pin.jws")).ok()
+    }
+
     /// For those who read files: edges on this machine, and whoever copies them to others.
     pub(super) fn publish(&self, jwks: &str, pin: Option<&str>) -> Result<(), Error> {
         for (file, text) in [("jwks.json", Some(jwks)), ("pin.jws", pin)] {

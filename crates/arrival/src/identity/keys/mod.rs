@@ -24,7 +24,7 @@ pub(crate) struct Keys {
     pub(crate) set: Arc<KeySet>,
     /// The same for others (RFC 7517).
     pub(crate) jwks: String,
-    /// And signed, if the pin's key is here.
+    /// And signed: by the pin's key if it is here, or by who has it.
     pub(crate) pin: Option<String>,
 }
 
@@ -115,7 +115,10 @@ fn look(
         Some(last) => last.set.clone(),
         None => Arc::new(KeySet::from_jwks(&jwks)?),
     };
-    let pin = pinner.map(|key| pass::pin(key, &jwks, now_ms / 1_000)).transpose()?;
+    let pin = match pinner {
+        Some(key) => Some(pass::pin(key, &jwks, now_ms / 1_000)?),
+        None => folder.pin(),
+    };
     folder.publish(&jwks, pin.as_deref())?;
     Ok(Keys { signer, set, jwks, pin })
 }

@@ -175,8 +175,17 @@ fn the_issuer_is_down_and_edges_go_on() {
 fn a_pin_whose_key_is_kept_elsewhere_is_not_made_here() {
     let folder = tempfile::tempdir().unwrap();
     let at = Arc::new(AtomicI64::new(T));
-    assert!(open(folder.path(), &at).keys().pin.is_some());
-    std::fs::remove_file(folder.path().join("pin.key")).unwrap();
-    assert!(open(folder.path(), &at).keys().pin.is_none());
-    assert!(!folder.path().join("pin.key").exists());
+    let jwks = open(folder.path(), &at).keys().jwks.clone();
+    let taken = folder.path().join("pin.key");
+    let der = std::fs::read(&taken).unwrap();
+    std::fs::remove_file(&taken).unwrap();
+    std::fs::remove_file(folder.path().join("pin.jws")).unwrap();
+    let ring = open(folder.path(), &at);
+    assert!(ring.keys().pin.is_none() && !taken.exists());
+    // Whoever has it signs, and what they leave is served.
+    let pin = pass::pin(&Signer::from_pkcs8("pin", &der).unwrap(), &jwks, T / 1_000).unwrap();
+    std::fs::write(folder.path().join("pin.jws"), &pin).unwrap();
+    ring.look().unwrap();
+    assert_eq!(ring.keys().pin.as_ref(), Some(&pin));
+    edge(folder.path()).offer(&pin, T / 1_000).unwrap();
 }

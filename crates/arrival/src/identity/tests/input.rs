@@ -1,5 +1,7 @@
 //! Everything that comes from outside may be anything.
 
+use proptest::prelude::*;
+
 use super::*;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -86,4 +88,100 @@ async fn a_body_is_json_and_not_endless() {
     assert_eq!(send(json, vec![b' '; 9 << 10]).await, StatusCode::PAYLOAD_TOO_LARGE);
     let deep = format!("{}{}", "[".repeat(4_000), "]".repeat(4_000));
     assert_eq!(send(json, deep.into_bytes()).await, StatusCode::BAD_REQUEST);
+}
+
+/// Every way in, with names in place of what is in braces.
+const WAYS: [(&str, &str); 20] = [
+    ("POST", "/device"),
+    ("POST", "/register"),
+    ("POST", "/register/confirm"),
+    ("POST", "/login"),
+    ("POST", "/refresh"),
+    ("POST", "/logout"),
+    ("GET", "/me"),
+    ("DELETE", "/me"),
+    ("PUT", "/me/password"),
+    ("GET", "/profiles"),
+    ("POST", "/profiles"),
+    ("PUT", "/profiles/x"),
+    ("DELETE", "/profiles/x"),
+    ("POST", "/profiles/x/choose"),
+    ("GET", "/sessions"),
+    ("DELETE", "/sessions"),
+    ("DELETE", "/sessions/x"),
+    ("GET", "/oidc"),
+    ("GET", "/oidc/club/start"),
+    ("GET", "/oidc/club/callback"),
+];
+
+/// A body of some of the members that are read, with anything in them, or just anything.
+fn body() -> impl Strategy<Value = Vec<u8>> {
+    let member = prop_oneof![
+        Just("email"),
+        Just("password"),
+        Just("code"),
+        Just("current"),
+        Just("new"),
+        Just("name"),
+        Just("language"),
+        Just("label"),
+        Just("use"),
+        Just("refresh_token"),
+        Just("device_token"),
+    ];
+    let value = prop_oneof![
+        2 => "\\PC{0,40}".prop_map(Value::from),
+        2 => "[rd]1\\.[A-Za-z0-9_-]{0,44}\\.[A-Za-z0-9_-]{0,44}".prop_map(Value::from),
+        1 => Just(json!("cookie")),
+        1 => Just(json!(MALA)),
+        1 => Just(Value::Null),
+        1 => any::<i64>().prop_map(Value::from),
+        1 => Just(json!([{}])),
+    ];
+    prop_oneof![
+        4 => prop::collection::hash_map(member, value, 0..4).prop_map(|all| json!(all).to_string().into_bytes()),
+        1 => prop::collection::vec(any::<u8>(), 0..60),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_comes_nothing_breaks(
+        way in 0..WAYS.len(),
+        query in "(\\?[a-z=&%0-9]{0,30})?",
+        fields in prop::collection::vec(
+            (
+                prop_oneof![Just("authorization"), Just("cookie"), Just("origin"), Just("host")],
+                prop_oneof![
+                    "[ -~]{0,40}",
+                    "Bearer [A-Za-z0-9_-]{0,30}\\.[A-Za-z0-9_-]{0,30}\\.[A-Za-z0-9_-]{0,30}",
+                    "pavilion_(session|refresh|device|oidc)=[A-Za-z0-9_.-]{0,60}",
+                ],
+            ),
+            0..4,
+        ),
+        body in body(),
+    ) {
+        use std::sync::LazyLock;
+        static DOOR: LazyLock<(Door, tokio::runtime::Runtime)> = LazyLock::new(|| {
+            let club = "club=http://127.0.0.1:1,us".parse().unwrap();
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            (Door::configured(|config| config.oidc = vec![club]), runtime)
+        });
+        let (door, runtime) = &*DOOR;
+        // So that no limit is in the way.
+        door.later(60_000);
+        let (method, path) = WAYS[way];
+        let mut request = Request::builder().method(method).uri(format!("/v1/identity{path}{query}"));
+        for (name, value) in &fields {
+            request = request.header(*name, value);
+        }
+        let request = request.header("content-type", "application/json").body(Body::from(body)).unwrap();
+        let answer = runtime.block_on(door.send(request));
+        // Nobody answers as the provider, which is said; nothing else is anybody's fault but the sender's.
+        let away = answer.body["type"] == "/problems/provider-unavailable";
+        prop_assert!(!answer.status.is_server_error() || away, "{method} {path}: {} {}", answer.status, answer.body);
+    }
 }

@@ -106,7 +106,7 @@ impl Door {
 
     /// Hashes made so far.
     fn work(&self) -> u64 {
-        self.identity.0.passwords.done()
+        self.identity.hashes()
     }
 
     async fn send(&self, request: Request<Body>) -> Answer {
