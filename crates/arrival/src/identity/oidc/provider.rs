@@ -40,19 +40,19 @@ struct About {
 /// Something that was fetched, and when (UTC, milliseconds).
 struct Kept<T> {
     value: Option<(Arc<T>, i64)>,
-    /// The last time that it was asked for.
-    asked_ms: Option<i64>,
+    /// When it was asked for last and that was in vain, or because something was missing in what is kept.
+    missed_ms: Option<i64>,
 }
 
 impl<T> Default for Kept<T> {
     fn default() -> Self {
-        Kept { value: None, asked_ms: None }
+        Kept { value: None, missed_ms: None }
     }
 }
 
 impl<T> Kept<T> {
-    /// What is kept, fetched anew when it is old or when `anew` is wanted; but not sooner after the last time than a
-    /// constant pause, whatever came of that. When it cannot be had, what is kept is good for a while.
+    /// What is kept, fetched anew when it is old or when `anew` is wanted (something is missing in it); but not sooner
+    /// after a miss than a constant pause, whatever came of that. When it cannot be had, what is kept is good for a while.
     async fn get(
         &mut self,
         now_ms: i64,
@@ -61,10 +61,11 @@ impl<T> Kept<T> {
     ) -> Result<Arc<T>, Failure> {
         let age = self.value.as_ref().map(|(_, at)| now_ms.saturating_sub(*at));
         let wanted = anew || age.is_none_or(|age| age >= OIDC_FRESH_MS);
-        let paused = self.asked_ms.is_some_and(|at| now_ms.saturating_sub(at) < OIDC_PAUSE_MS);
+        let paused = self.missed_ms.is_some_and(|at| now_ms.saturating_sub(at) < OIDC_PAUSE_MS);
         if wanted && !paused {
-            self.asked_ms = Some(now_ms);
-            if let Ok(value) = fetch().await {
+            let fetched = fetch().await;
+            self.missed_ms = (anew || fetched.is_err()).then_some(now_ms);
+            if let Ok(value) = fetched {
                 self.value = Some((Arc::new(value), now_ms));
             }
         }
@@ -251,8 +252,8 @@ mod tests {
         // It is back: noticed with the next.
         let now = 100 * OIDC_PAUSE_MS;
         assert_eq!(*kept.get(now, false, async || Ok(1)).await.unwrap(), 1);
-        // An unknown key is looked for once, and not again within the pause.
-        let later = now + OIDC_PAUSE_MS;
+        // An unknown key is looked for at once, and not again within the pause.
+        let later = now;
         assert_eq!(*kept.get(later, true, async || Ok(2)).await.unwrap(), 2);
         assert_eq!(*kept.get(later, true, async || Ok(3)).await.unwrap(), 2);
         // When it cannot be had, what is kept is good for a day.
