@@ -51,7 +51,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     /// Against a model that knows every token: one is good, the one before it gives it again for a moment, any other
     /// ends the family, and then none is good.
