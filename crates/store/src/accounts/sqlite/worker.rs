@@ -22,10 +22,12 @@ const ANSWER_MAX: Duration = Duration::from_secs(1);
 /// Tells who asked, with what came of the transaction.
 type Deliver = Box<dyn FnOnce(Result<(), &rusqlite::Error>) + Send>;
 
+/// What is done: whether it went well, and how to say so.
+type Work = Box<dyn FnOnce(&Connection) -> (bool, Deliver) + Send>;
+
 struct Job {
     deadline: Instant,
-    /// Whether it went well, and how to say so.
-    work: Box<dyn FnOnce(&Connection) -> (bool, Deliver) + Send>,
+    work: Work,
 }
 
 /// Asks the thread; it ends with the last of its handles.
