@@ -245,15 +245,19 @@ impl Server {
         let Server { shared, listener, tls, seats } = self;
         let mut ends = Vec::new();
         let mut listener = Some(listener);
-        // Ends with this function.
-        let mut front = JoinSet::new();
-        if let Some(tls) = tls
-            && let Some(Ok(listener)) = listener.take().map(TcpListener::from_std)
-        {
-            front.spawn(tls::run(shared.clone(), listener, tls));
-        }
         // None ends before it is told to, unless something is broken; then the others are no server.
         let broken = CancellationToken::new();
+        // Ends with this function.
+        let mut front = JoinSet::new();
+        if let (Some(tls), Some(listener)) = (&tls, listener.take_if(|_| tls.is_some())) {
+            match TcpListener::from_std(listener) {
+                Ok(listener) => drop(front.spawn(tls::run(shared.clone(), listener, tls.clone()))),
+                Err(error) => {
+                    error!(%error, "cannot take clients with TLS");
+                    broken.cancel();
+                }
+            }
+        }
         for (n, seat) in seats.into_iter().enumerate() {
             match start(&shared, seat, listener.take(), n, broken.clone()) {
                 Ok(end) => ends.push(end),
