@@ -48,13 +48,13 @@ mod slot;
 mod store;
 mod target;
 mod tier;
-mod tls;
 mod upstream;
 mod vary;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use listen::tls::Certificate;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
@@ -104,7 +104,7 @@ pub struct Server {
     listener: TcpListener,
     shared: Arc<server::Shared>,
     quic: Option<quinn::ServerConfig>,
-    certificate: Option<Arc<tls::Certificate>>,
+    certificate: Option<Arc<Certificate>>,
 }
 
 impl Server {
@@ -116,11 +116,11 @@ impl Server {
     pub async fn open(config: &Config, listener: TcpListener) -> Result<Server, Error> {
         config.check()?;
         let certificate = match (&config.tls_cert, &config.tls_key) {
-            (Some(cert), Some(key)) => Some(tls::Certificate::read(cert, key)?),
+            (Some(cert), Some(key)) => Some(Certificate::read(cert, key)?),
             _ => None,
         };
         let acceptor = match &certificate {
-            Some(certificate) => Some(TlsAcceptor::from(Arc::new(certificate.config(tls::ALPN)?))),
+            Some(certificate) => Some(TlsAcceptor::from(Arc::new(certificate.config(server::ALPN)?))),
             None => None,
         };
         let quic = match &certificate {
@@ -214,11 +214,6 @@ pub enum Error {
     #[error("TLS needs both --tls-cert and --tls-key")]
     TlsPair,
     /// A certificate or key that cannot be used.
-    #[error("cannot use {path} for TLS: {reason}")]
-    Tls {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
+    #[error(transparent)]
+    Tls(#[from] listen::tls::Error),
 }

@@ -274,10 +274,6 @@ pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(10);
 /// in the cache of a core.
 pub(crate) const TLS_SEND_BYTES_MAX: usize = 256 << 10;
 
-/// How often the files of the certificate are looked at: they change every few weeks, and whoever changed them
-/// wants to see it.
-pub(crate) const CERTIFICATE_LOOK_EVERY: Duration = Duration::from_secs(3);
-
 /// Streams from a client of HTTP/3 beside requests: control and two of QPACK (RFC 9114, 6.2), and some of no
 /// meaning.
 pub(crate) const UNI_STREAMS_MAX: u32 = 8;

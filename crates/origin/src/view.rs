@@ -6,9 +6,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use hls::Media;
 use hls::request::End;
+use listen::coding::Coding;
 use timeline::{Position, Utc};
-
-use crate::coding::Coding;
 
 /// One version of a playlist. Its texts are made when first asked for, once.
 #[derive(Debug)]

@@ -16,6 +16,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::child::Child;
 use crate::letters::Agreed;
 use crate::score::plane::{CLUB, Plane};
 use crate::{admin, child, roles};
@@ -180,8 +181,8 @@ pub(crate) async fn run(config: Config, shutdown: CancellationToken) -> anyhow::
     let starts_ms = plane.as_ref().map(|plane| plane.starts_ms);
     let mut family = Family::start(&config, epoch, origin, &store, starts_ms, &shutdown)?;
     if let Some(plane) = &plane {
-        for (name, args) in plane.children(&store, config.r#match.as_str(), config.input.is_none()) {
-            family.keep(name, args, &shutdown);
+        for child in plane.children(&store, config.r#match.as_str(), config.input.is_none()) {
+            family.keep(child, &shutdown);
         }
     }
     let page = format!("http://localhost:{app}/watch/{}", config.r#match);
@@ -283,17 +284,17 @@ impl Family {
             ]));
             args.extend(words(["--store", &store.display().to_string(), "--ladder", &config.ladder]));
             args.extend(words(["--preset", &config.preset, "--clock", clock]));
-            family.keep(name, args, shutdown);
+            family.keep(Child::new(name, args), shutdown);
         }
-        family.keep("stadium", ground, shutdown);
+        family.keep(Child::new("stadium", ground), shutdown);
         Ok(family)
     }
 
-    fn keep(&mut self, name: &'static str, args: Vec<String>, shutdown: &CancellationToken) {
+    fn keep(&mut self, child: Child, shutdown: &CancellationToken) {
         let pid = Arc::new(AtomicU32::new(0));
-        self.pids.push((name, pid.clone()));
+        self.pids.push((child.name, pid.clone()));
         let shutdown = shutdown.clone();
-        self.tasks.spawn(async move { child::keep(name, args, &pid, shutdown).await });
+        self.tasks.spawn(async move { child::keep(child, &pid, shutdown).await });
     }
 
     fn pid(&self, name: &str) -> u32 {

@@ -172,16 +172,22 @@ async fn an_answer_says_who_may_keep_it_and_is_not_sent_to_who_has_it() {
     assert_eq!(plain.header("access-control-allow-origin"), Some("*"));
     assert_eq!((plain.header("content-encoding"), plain.header("x-snapshot-stale")), (None, None));
 
-    let gzip = role.ask(Method::GET, SNAPSHOT, &[("accept-encoding", "br, gzip")]).await;
+    let small = role.ask(Method::GET, SNAPSHOT, &[("accept-encoding", "gzip, br")]).await;
+    assert_eq!(small.header("content-encoding"), Some("br"));
+    let mut read = Vec::new();
+    brotli::Decompressor::new(&small.body[..], 4_096).read_to_end(&mut read).unwrap();
+    assert_eq!(read, plain.body);
+    let gzip = role.ask(Method::GET, SNAPSHOT, &[("accept-encoding", "br;q=0, gzip")]).await;
     assert_eq!(gzip.header("content-encoding"), Some("gzip"));
     let mut unzipped = Vec::new();
     flate2::read::GzDecoder::new(&gzip.body[..]).read_to_end(&mut unzipped).unwrap();
     assert_eq!(unzipped, plain.body);
     assert!(gzip.body.len() * 2 < plain.body.len());
     let (tag, zipped) = (plain.header("etag").unwrap(), gzip.header("etag").unwrap());
-    assert_ne!(tag, zipped, "they are other bytes");
+    let smallest = small.header("etag").unwrap();
+    assert!(tag != zipped && zipped != smallest && smallest != tag, "they are other bytes");
 
-    for known in [tag, zipped, &format!("\"x\", W/{tag}"), "*"] {
+    for known in [tag, zipped, smallest, &format!("\"x\", W/{tag}"), "*"] {
         let answer = role.ask(Method::GET, SNAPSHOT, &[("if-none-match", known)]).await;
         assert_eq!((answer.status, answer.body.len()), (StatusCode::NOT_MODIFIED, 0), "{known}");
         assert_eq!(answer.header("etag"), Some(tag));

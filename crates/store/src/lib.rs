@@ -1,12 +1,13 @@
 //! The adapters between Pavilion and what it keeps: each concern is one trait with an embedded
 //! implementation and one for a fleet, and one conformance suite that both pass.
 //!
-//! So far on SQLite: [`Registers`], small values agreed by compare-and-set (anchors, plans, letters, the catalog; later
-//! leases and levers), and [`Log`], one ordered, durable log a topic (the score's spine). etcd and Kafka follow with
-//! the fleets.
+//! So far: on SQLite [`Registers`], small values agreed by compare-and-set (anchors, plans, letters, the catalog; later
+//! leases and levers), and [`Log`], one ordered, durable log a topic (the score's spine); in memory [`Replay`], what was
+//! published, for those who come back. etcd, Kafka and Redis Streams follow with the fleets.
 
 mod log;
 mod registers;
+mod replay;
 mod sqlite;
 mod sqlite_log;
 
@@ -14,6 +15,7 @@ pub mod conformance;
 
 pub use log::{APPEND_MAX, Appended, Log, New, READ_MAX, Record, TOPICS_MAX};
 pub use registers::{LIST_MAX, Outcome, Register, Registers};
+pub use replay::{Bounds, Entry, MemoryReplay, REPLAY_READ_MAX, Replay};
 pub use sqlite::Sqlite;
 pub use sqlite_log::SqliteLog;
 
@@ -50,4 +52,9 @@ pub enum Error {
         /// The limit.
         max: usize,
     },
+}
+
+/// What is too long for any implementation is refused by each.
+fn bounded(what: &'static str, len: usize, max: usize) -> Result<(), Error> {
+    if len > max { Err(Error::TooLarge { what, len, max }) } else { Ok(()) }
 }

@@ -2,12 +2,12 @@
 
 use hls::{Directives, Verdict};
 use http::header::HeaderMap;
+use listen::coding::Coding;
 use std::time::Duration;
 use timeline::name::Token;
 
 use super::hold::Held;
 use super::reply::Reply;
-use crate::coding::Coding;
 use crate::limits::{BLOCKING_LIFETIME_TARGETS, MEASURED_MIN_S, MULTIVARIANT_LIFETIME};
 use crate::live::Live;
 

@@ -6,11 +6,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
 use scores::catalog::{self, Match, Status};
+use scores::feeds::replay;
 use scores::feeds::scorer;
-use scores::{Recording, Sport, recording};
+use scores::{Recording, Sport, ingest, recording};
 use socket2::{Domain, Protocol, Socket, Type};
 use store::Registers;
 
+use crate::child::Child;
 use crate::{all, roles};
 
 /// The match without a picture, for whoever wants to score one by hand.
@@ -116,25 +118,20 @@ impl Plane {
     }
 
     /// What each role is started with. With a feed of the user's own nobody plays a match to it.
-    pub(crate) fn children(
-        &self,
-        store: &Path,
-        id: &str,
-        generated: bool,
-    ) -> Vec<(&'static str, Vec<String>)> {
+    pub(crate) fn children(&self, store: &Path, id: &str, generated: bool) -> Vec<Child> {
         let stores = |args: &mut Vec<String>| {
             args.extend(all::words(["--store", &store.display().to_string()]));
             args.extend(all::words(["--spine", &self.spine.display().to_string()]));
         };
         let (public, own) = (|port: u16| format!("0.0.0.0:{port}"), |port: u16| format!("127.0.0.1:{port}"));
         let shard = own(self.shard.port);
-        let mut ingest = all::words(["ingest", "--listen", &public(self.ingest.port)]);
-        ingest.extend(all::words(["--admin", &own(self.console.port)]));
-        stores(&mut ingest);
+        let mut take = all::words(["ingest", "--listen", &public(self.ingest.port)]);
+        take.extend(all::words(["--admin", &own(self.console.port)]));
+        stores(&mut take);
         let formats = ["push", "wire"];
-        for (format, key) in formats.iter().zip(&self.providers) {
-            ingest.extend(all::words(["--feed", &format!("{format}:{format}:{key}")]));
-        }
+        let feeds = formats.iter().zip(&self.providers);
+        let feeds: Vec<_> = feeds.map(|(format, key)| format!("{format}:{format}:{key}")).collect();
+        let feeds = vec![(ingest::FEED_ENV, feeds.join(","))];
         let mut publish = all::words(["shard", "--listen", &shard]);
         stores(&mut publish);
         let mut snapshot = all::words(["snapshot", "--listen", &own(self.snapshot.port), "--shard", &shard]);
@@ -143,8 +140,12 @@ impl Plane {
         let snapshots = format!("http://127.0.0.1:{}", self.snapshot.port);
         fanout.extend(all::words(["--snapshot", &snapshots, "--store", &store.display().to_string()]));
         fanout.extend(all::words(["--keys", &self.keys.display().to_string()]));
-        let mut children =
-            vec![("ingest", ingest), ("shard", publish), ("snapshot", snapshot), ("fanout", fanout)];
+        let mut children = vec![
+            Child { name: "ingest", args: take, secrets: feeds },
+            Child::new("shard", publish),
+            Child::new("snapshot", snapshot),
+            Child::new("fanout", fanout),
+        ];
         if generated {
             for (name, (format, key)) in
                 ["feed-a", "feed-b"].into_iter().zip(formats.iter().zip(&self.providers))
@@ -152,9 +153,10 @@ impl Plane {
                 let ingest = format!("http://127.0.0.1:{}", self.ingest.port);
                 let mut feed =
                     all::words(["feed", "--ingest", &ingest, "--provider", format, "--format", format]);
-                feed.extend(all::words(["--key", key, "--match", id]));
+                feed.extend(all::words(["--match", id]));
                 feed.extend(all::words(["--start-ms", &self.starts_ms.to_string()]));
-                children.push((name, feed));
+                let secrets = vec![(replay::KEY_ENV, key.clone())];
+                children.push(Child { name, args: feed, secrets });
             }
         }
         children

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use relay::{Limits, Subscriber};
 use scores::{feeds, ingest, shard, snapshot};
-use store::{Log, Registers, Sqlite, SqliteLog};
+use store::{Log, MemoryReplay, Registers, Sqlite, SqliteLog};
 use tokio_util::sync::CancellationToken;
 
 use super::watching;
@@ -82,7 +82,8 @@ pub(crate) async fn shard(c: ShardConfig, shutdown: CancellationToken) -> anyhow
     c.shard.check()?;
     let listener = roles::listen_shared(c.listen)?;
     roles::health(c.admin, &shutdown).await?;
-    Ok(shard::serve(c.shard, listener, c.stores.log()?, c.stores.registers()?, shutdown).await?)
+    let (log, replay) = (c.stores.log()?, Arc::new(MemoryReplay::default()));
+    Ok(shard::serve(c.shard, listener, log, replay, c.stores.registers()?, shutdown).await?)
 }
 
 /// Settings of `pavilion feed`.

@@ -12,6 +12,7 @@ use clap::Args;
 use edge::Edge;
 use fanout::{Admit, Body, Deps, Refusal, Source, Watching};
 use http_body_util::{BodyExt, Full};
+use listen::tls::Certificate;
 use pass::{Claims, KeySet};
 use relay::{Cursor, Limits, Subscriber, Update};
 use scores::catalog::{Catalog, Status};
@@ -25,6 +26,9 @@ use crate::{descriptors, roles};
 /// How often the file of keys is looked at: a new key is in it long before the first token that it signs.
 const KEYS_EVERY: Duration = Duration::from_secs(2);
 
+/// What is spoken over TLS: a WebSocket begins as HTTP/1.1 (RFC 6455).
+const ALPN: &[&[u8]] = &[b"http/1.1"];
+
 /// Settings of `pavilion fanout`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct FanoutConfig {
@@ -37,6 +41,12 @@ pub(crate) struct FanoutConfig {
     /// Shards, as host:port; repeat for those that may take over.
     #[arg(long = "shard", value_name = "HOST:PORT", value_parser = roles::host_port, value_delimiter = ',', default_value = "127.0.0.1:8088")]
     shards: Vec<String>,
+    /// PEM file with the certificate chain; with --tls-key the listener speaks TLS 1.3
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// PEM file with the private key of --tls-cert
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
     /// Where snapshots, cards and key moments are; repeat for more than one.
     #[arg(long = "snapshot", value_delimiter = ',', default_value = "http://127.0.0.1:8089")]
     snapshots: Vec<String>,
@@ -73,7 +83,17 @@ pub(crate) async fn fanout(c: FanoutConfig, shutdown: CancellationToken) -> anyh
         keys,
         fallback: beside(gate, Edge::open(&cache).await?),
     };
-    let server = fanout::Server::open(c.fanout, listener, deps).await?;
+    let certificate = match (&c.tls_cert, &c.tls_key) {
+        (Some(cert), Some(key)) => Some(Certificate::read(cert, key)?),
+        (None, None) => None,
+        // As a file may have it.
+        _ => anyhow::bail!("TLS needs both --tls-cert and --tls-key"),
+    };
+    let tls = certificate.as_ref().map(|certificate| certificate.config(ALPN)).transpose()?.map(Arc::new);
+    let server = fanout::Server::open_with(c.fanout, listener, deps, tls).await?;
+    if let Some(certificate) = certificate {
+        tokio::spawn(async move { certificate.watch().await });
+    }
     tokio::spawn(watching::report(registers, Counted(server.watch()), shutdown.clone()));
     server.run(shutdown, CancellationToken::new()).await;
     Ok(())

@@ -17,20 +17,21 @@ mod letters;
 pub mod limits;
 mod meters;
 mod sequence;
-mod server;
 mod socket;
 mod spine;
 mod status;
 
 use std::sync::Arc;
 
+use axum::Extension;
+use hyper_util::service::TowerToHyperService;
 use store::{Log, Registers};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub use self::admin::admin;
-pub use self::config::{Config, Feed, Format};
+pub use self::config::{Config, FEED_ENV, Feed, Format};
 pub use self::core::{Core, Outcome};
 pub use self::delay::Delay;
 pub use self::letters::{DeadLetter, dead_letters};
@@ -76,7 +77,19 @@ pub async fn serve(
         connections: Default::default(),
         shutdown: shutdown.clone(),
     });
-    server::run(http::router(shared), listener, shutdown.clone()).await;
+    let bounds = listen::http::Limits {
+        connections_max: limits::CONNECTIONS_MAX,
+        streams_max: limits::STREAMS_MAX,
+        header_time_max: limits::HEADER_TIME_MAX,
+        header_bytes_max: limits::HEADER_BYTES_MAX,
+        drain_max: limits::DRAIN_MAX,
+    };
+    let router = http::router(shared);
+    let service = |peer: std::net::SocketAddr, place| {
+        let peer = http::Peer { ip: peer.ip(), place };
+        TowerToHyperService::new(router.clone().layer(Extension(peer)))
+    };
+    listen::http::serve(listener, bounds, shutdown.clone(), service).await;
     // It ends with the same token; a panic of it is the end of this role too.
     desk.await.map_err(|_| Error::Config("the desk of ingest has failed".into()))
 }

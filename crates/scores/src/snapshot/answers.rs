@@ -1,11 +1,11 @@
 //! What is said of a match: rendered once for each (match, resource, cursor, time), and shared.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::Write;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytes::Bytes;
+use listen::coding::Coding;
 use lru::LruCache;
 use metrics::counter;
 use relay::Cursor;
@@ -36,24 +36,22 @@ pub(super) struct Answer {
     pub(super) body: Bytes,
     /// Of the body as it is; a compressed one has a mark behind it.
     pub(super) tag: String,
-    gzip: OnceLock<Bytes>,
+    compressed: [OnceLock<Bytes>; Coding::COUNT],
 }
 
 impl Answer {
     pub(super) fn new(body: Vec<u8>) -> Answer {
         let hash = Sha256::digest(&body);
         let tag = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-        Answer { body: body.into(), tag, gzip: OnceLock::new() }
+        Answer { body: body.into(), tag, compressed: Default::default() }
     }
 
-    /// Compressed, once.
-    pub(super) fn gzip(&self) -> &Bytes {
-        self.gzip.get_or_init(|| {
-            let mut coder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-            // Writing into memory cannot fail.
-            let _ = coder.write_all(&self.body);
-            coder.finish().unwrap_or_default().into()
-        })
+    /// In that form, made once.
+    pub(super) fn form(&self, coding: Coding) -> &Bytes {
+        match coding {
+            Coding::Plain => &self.body,
+            coding => self.compressed[coding as usize].get_or_init(|| coding.encode(&self.body)),
+        }
     }
 }
 
@@ -132,7 +130,7 @@ impl Answers {
     }
 }
 
-/// With room for its compressed form.
+/// With room for its compressed forms.
 fn bytes(answer: &Answer) -> usize {
     answer.body.len() * 2
 }

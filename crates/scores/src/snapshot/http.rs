@@ -9,18 +9,17 @@ use axum::extract::{Path, Request, State};
 use axum::middleware;
 use axum::response::Response;
 use axum::routing::any;
-use http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY,
-};
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use listen::coding::Coding;
 use metrics::{counter, histogram};
 use relay::Cursor;
 use tokio::time::timeout;
 
 use super::answers::{self, Answer, What};
 use super::follow::{Followed, Known};
-use super::limits::{GZIP_MIN, HOLD_MAX, QUERY_BYTES_MAX};
+use super::limits::{COMPRESS_MIN, HOLD_MAX, QUERY_BYTES_MAX};
 use super::problem::{CDN_CACHE_CONTROL, Problem};
 use super::role::Role;
 
@@ -114,21 +113,21 @@ async fn ready(followed: &Followed, since: Option<Cursor>) -> Result<Known, Prob
 
 /// A 200 or a 304 (RFC 9110, 13.1.2).
 fn respond(answer: &Answer, asked: &HeaderMap, what: What, stale: bool) -> Response {
-    let gzip = answer.body.len() >= GZIP_MIN && takes_gzip(asked);
+    let long = answer.body.len() >= COMPRESS_MIN;
+    let coding = if long { Coding::accepted(asked) } else { Coding::Plain };
     let known = asked.get_all(IF_NONE_MATCH).iter().any(|value| names(value, &answer.tag));
-    let mut response = Response::new(match (known, gzip) {
-        (true, _) => Body::empty(),
-        (false, true) => Body::from(answer.gzip().clone()),
-        (false, false) => Body::from(answer.body.clone()),
-    });
+    let mut response =
+        Response::new(if known { Body::empty() } else { Body::from(answer.form(coding).clone()) });
     let headers = response.headers_mut();
     if !known {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if gzip {
-            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        if let Some(name) = coding.name() {
+            headers.insert(CONTENT_ENCODING, HeaderValue::from_static(name));
         }
     }
-    let tag = format!("\"{}{}\"", answer.tag, if gzip { GZIP_MARK } else { "" });
+    // A strong tag names bytes, and compressed ones are others.
+    let mark = coding.name().map(|name| format!("{MARK}{name}")).unwrap_or_default();
+    let tag = format!("\"{}{mark}\"", answer.tag);
     if let Ok(tag) = HeaderValue::try_from(tag) {
         headers.insert(ETAG, tag);
     }
@@ -144,8 +143,8 @@ fn respond(answer: &Answer, asked: &HeaderMap, what: What, stale: bool) -> Respo
     response
 }
 
-/// A strong tag names bytes, and compressed ones are others.
-const GZIP_MARK: &str = "-gzip";
+/// Between a tag and the name of a coding. Tags are hexadecimal.
+const MARK: char = '-';
 
 /// Whether a list of tags names this one, in whichever coding.
 fn names(list: &HeaderValue, tag: &str) -> bool {
@@ -153,17 +152,7 @@ fn names(list: &HeaderValue, tag: &str) -> bool {
     list.split(',').map(str::trim).any(|item| {
         let item = item.strip_prefix("W/").unwrap_or(item);
         let inner = item.strip_prefix('"').and_then(|item| item.strip_suffix('"'));
-        item == "*" || inner.is_some_and(|inner| inner.strip_suffix(GZIP_MARK).unwrap_or(inner) == tag)
-    })
-}
-
-/// RFC 9110, 12.5.3, as far as it says whether gzip may be sent.
-fn takes_gzip(asked: &HeaderMap) -> bool {
-    let codings = asked.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-    codings.flat_map(|value| value.split(',')).any(|coding| {
-        let (name, quality) = coding.split_once(';').unwrap_or((coding, ""));
-        let refused = quality.trim().strip_prefix("q=").is_some_and(|q| q.parse() == Ok(0.0));
-        name.trim().eq_ignore_ascii_case("gzip") && !refused
+        item == "*" || inner.is_some_and(|inner| inner.split(MARK).next() == Some(tag))
     })
 }
 
@@ -236,14 +225,15 @@ mod tests {
     }
 
     #[test]
-    fn tags_and_codings_are_compared_as_the_rfc_says() {
+    fn tags_are_compared_as_the_rfc_says() {
         let names = |list: &'static str| names(&HeaderValue::from_static(list), "ab");
-        assert!(names("\"ab\"") && names("W/\"ab\"") && names("\"x\", \"ab-gzip\"") && names("*"));
+        assert!(
+            names("\"ab\"")
+                && names("W/\"ab\"")
+                && names("\"x\", \"ab-gzip\"")
+                && names("\"ab-br\"")
+                && names("*")
+        );
         assert!(!names("ab") && !names("\"abc\"") && !names(""));
-        let takes = |value: &'static str| {
-            takes_gzip(&HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(value))]))
-        };
-        assert!(takes("gzip") && takes("br, GZIP;q=0.5"));
-        assert!(!takes("br") && !takes("gzip;q=0") && !takes("") && !takes("gzip; q=0.000"));
     }
 }

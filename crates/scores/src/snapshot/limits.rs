@@ -21,7 +21,7 @@ pub(super) const ANSWERS_MAX: usize = 4_096;
 pub(super) const ANSWERS_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Shorter answers are not compressed: they fit into one packet.
-pub(super) const GZIP_MIN: usize = 1_400;
+pub(super) const COMPRESS_MIN: usize = 1_400;
 
 /// Query of a request, in bytes.
 pub(super) const QUERY_BYTES_MAX: usize = 256;

@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use relay::{Cursor, Limits, Subscriber, Update};
 use scores::catalog::{self, Match, Status};
 use scores::{Event, Recording, Sport, recording, shard};
-use store::{Appended, Error, Log, New, Record, Sqlite, SqliteLog};
+use store::{Appended, Error, Log, MemoryReplay, New, Record, Sqlite, SqliteLog};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -151,6 +151,7 @@ impl Ground {
             config,
             listener,
             self.log.clone(),
+            Arc::new(MemoryReplay::default()),
             self.registers.clone(),
             CancellationToken::new(),
         );

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use http_body_util::{BodyExt, Limited};
 use store::Registers;
-use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::config::Format;
@@ -38,7 +38,7 @@ pub(super) struct Shared {
 #[derive(Clone, Debug)]
 pub(super) struct Peer {
     pub(super) ip: std::net::IpAddr,
-    pub(super) place: Arc<OwnedSemaphorePermit>,
+    pub(super) place: listen::http::Place,
 }
 
 pub(super) fn router(shared: Arc<Shared>) -> Router {

@@ -1,4 +1,4 @@
-//! Compressed forms of playlists.
+//! Compressed forms of texts that many ask for: playlists, cards.
 
 use std::io::Write;
 
@@ -9,26 +9,29 @@ use flate2::write::GzEncoder;
 use http::HeaderMap;
 use http::header::ACCEPT_ENCODING;
 
-/// Compression of playlists: their lines repeat, so the fastest level that looks for repeats takes off nine
-/// tenths already.
+/// Lines of playlists and fields of cards repeat, so the fastest level that looks for repeats takes off most already:
+/// nine tenths of a playlist.
 const GZIP_LEVEL: u32 = 1;
-/// The lowest quality at which Brotli is well ahead of that gzip; made once for each version of a playlist.
+/// The lowest quality at which Brotli is well ahead of that gzip; made once for each version of a text.
 const BROTLI_QUALITY: i32 = 4;
 
 /// A form of a text (RFC 9110, 8.4.1; RFC 7932).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Coding {
+pub enum Coding {
+    /// As it is.
     Plain,
+    /// gzip.
     Gzip,
+    /// Brotli.
     Brotli,
 }
 
 impl Coding {
     /// All of them.
-    pub(crate) const COUNT: usize = 3;
+    pub const COUNT: usize = 3;
 
     /// The smallest form that an `Accept-Encoding` names and does not rule out (RFC 9110, 12.5.3).
-    pub(crate) fn accepted(headers: &HeaderMap) -> Coding {
+    pub fn accepted(headers: &HeaderMap) -> Coding {
         let mut best = Coding::Plain;
         let values = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|v| v.to_str().ok());
         for coding in values.flat_map(|v| v.split(',')) {
@@ -45,7 +48,7 @@ impl Coding {
     }
 
     /// As `Content-Encoding` says it.
-    pub(crate) fn name(self) -> Option<&'static str> {
+    pub fn name(self) -> Option<&'static str> {
         match self {
             Coding::Plain => None,
             Coding::Gzip => Some("gzip"),
@@ -54,7 +57,7 @@ impl Coding {
     }
 
     /// A text in this form.
-    pub(crate) fn encode(self, text: &Bytes) -> Bytes {
+    pub fn encode(self, text: &Bytes) -> Bytes {
         let mut out = Vec::with_capacity(text.len() / 8);
         // Writing to memory cannot fail.
         match self {

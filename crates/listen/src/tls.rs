@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use tokio::time::sleep;
 use tokio_rustls::rustls::crypto::CryptoProvider;
@@ -14,15 +14,23 @@ use tokio_rustls::rustls::sign::CertifiedKey;
 use tokio_rustls::rustls::{ServerConfig, version};
 use tracing::{info, warn};
 
-use crate::Error;
-use crate::limits::CERTIFICATE_LOOK_EVERY;
+/// How often the files of the certificate are looked at: they change every few weeks, and whoever changed them
+/// wants to see it.
+const LOOK_EVERY: Duration = Duration::from_secs(3);
 
-/// Protocols that are offered over TCP, best first.
-pub(crate) const ALPN: &[&[u8]] = &[b"h2", b"http/1.1"];
+/// A certificate or key that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot use {path} for TLS: {reason}")]
+pub struct Error {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub reason: String,
+}
 
 /// A certificate chain and its key, both in PEM files, as they were when they were last good.
 #[derive(Debug)]
-pub(crate) struct Certificate {
+pub struct Certificate {
     cert: PathBuf,
     key: PathBuf,
     provider: Arc<CryptoProvider>,
@@ -35,7 +43,7 @@ impl Certificate {
     /// # Errors
     ///
     /// A file that cannot be read, holds no such thing, or a key that does not belong to the certificate.
-    pub(crate) fn read(cert: &Path, key: &Path) -> Result<Arc<Certificate>, Error> {
+    pub fn read(cert: &Path, key: &Path) -> Result<Arc<Certificate>, Error> {
         let provider = Arc::new(ring::default_provider());
         let current = RwLock::new(Arc::new(load(cert, key, &provider)?));
         Ok(Arc::new(Certificate { cert: cert.to_owned(), key: key.to_owned(), provider, current }))
@@ -46,8 +54,8 @@ impl Certificate {
     /// # Errors
     ///
     /// The system has no randomness for the keys of tickets.
-    pub(crate) fn config(self: &Arc<Self>, alpn: &[&[u8]]) -> Result<ServerConfig, Error> {
-        let bad = |reason: String| Error::Tls { path: self.cert.clone(), reason };
+    pub fn config(self: &Arc<Self>, alpn: &[&[u8]]) -> Result<ServerConfig, Error> {
+        let bad = |reason: String| Error { path: self.cert.clone(), reason };
         let mut config = ServerConfig::builder_with_provider(self.provider.clone())
             .with_protocol_versions(&[&version::TLS13])
             .map_err(|e| bad(e.to_string()))?
@@ -60,10 +68,10 @@ impl Certificate {
     }
 
     /// Looks from time to time whether the files have changed, for ever. What is not good is not taken.
-    pub(crate) async fn watch(&self) {
+    pub async fn watch(&self) {
         let mut seen = self.stamp().await;
         loop {
-            sleep(CERTIFICATE_LOOK_EVERY).await;
+            sleep(LOOK_EVERY).await;
             let stamp = self.stamp().await;
             if stamp == seen {
                 continue;
@@ -97,7 +105,7 @@ impl ResolvesServerCert for Certificate {
 }
 
 fn load(cert: &Path, key: &Path, provider: &CryptoProvider) -> Result<CertifiedKey, Error> {
-    let bad = |path: &Path, reason: String| Error::Tls { path: path.to_owned(), reason };
+    let bad = |path: &Path, reason: String| Error { path: path.to_owned(), reason };
     let chain: Vec<_> = CertificateDer::pem_file_iter(cert)
         .and_then(Iterator::collect)
         .map_err(|e| bad(cert, e.to_string()))?;
