@@ -29,7 +29,7 @@ const STEP: Duration = Duration::from_millis(20);
 /// before trying again.
 const END_STEPS: u32 = 1_000;
 /// Statements of a match: some wickets, reviews and corrections, and few enough for a thousand matches.
-const STATEMENTS: usize = 36;
+const STATEMENTS: usize = 30;
 
 /// What happened over many seeds, so that a world in which nothing goes wrong is noticed.
 #[derive(Default)]
