@@ -29,7 +29,7 @@ const STEP: Duration = Duration::from_millis(20);
 /// before trying again.
 const END_STEPS: u32 = 1_000;
 /// Statements of a match: some wickets, reviews and corrections, and few enough for a thousand matches.
-const STATEMENTS: usize = 30;
+const STATEMENTS: usize = 26;
 
 /// What happened over many seeds, so that a world in which nothing goes wrong is noticed.
 #[derive(Default)]
@@ -120,7 +120,7 @@ async fn watched(
             for _ in 0..[0, 0, 1, 1, 2, 6][rng.usize(..6)] {
                 waiting.next().into_iter().for_each(|event| ground.append(event));
             }
-            match rng.u32(..120) {
+            match rng.u32(..90) {
                 0 => {
                     tally.add(What::ShardKills, 1);
                     ground.kill_shard();
