@@ -214,7 +214,13 @@ async fn a_process_that_hardly_runs_is_connected_all_the_same() {
         let carried = |(read, write)| Connection::new(read, write);
         let (shard, ours) = (shard.clone(), carried(tokio::io::split(ours)));
         tokio::spawn(async move { shard.serve_one(ours, "test").await });
-        std::future::ready(Ok(carried(tokio::io::split(theirs))))
+        async move {
+            // As with a real network, it takes some turns.
+            for _ in 0..5 {
+                tokio::task::yield_now().await;
+            }
+            Ok(carried(tokio::io::split(theirs)))
+        }
     };
     let subscriber = Subscriber::connect_by(dial, "test", limits());
     let mut updates = subscriber.subscribe("demo", None);
