@@ -9,6 +9,7 @@
 //! * [`name`]: how objects of the timeline are named in every URL.
 //! * [`object`]: what is said about an object when it is published.
 //! * [`programme`]: what is said about a programme before its first object.
+//! * [`steady`]: UTC that never goes back.
 
 pub mod anchor;
 pub mod clock;
@@ -16,9 +17,11 @@ pub mod grid;
 pub mod name;
 pub mod object;
 pub mod programme;
+pub mod steady;
 
 pub use clock::{CLOCK_HZ, Ticks, Utc};
 pub use grid::{FrameRate, Grid, Position};
+pub use steady::Steady;
 
 /// What this room can refuse.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

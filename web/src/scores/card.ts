@@ -4,7 +4,7 @@ import type { Happening } from './cricket/body';
 import * as cricket from './cricket/card';
 import * as fold from './cricket/fold';
 import * as football from './football/card';
-import { fields, type Headline, headline, number, type ScoreEvent, string } from './wire';
+import { fields, type Headline, headline, type ScoreEvent, string } from './wire';
 
 export type Card = cricket.Card | football.FootballCard;
 
@@ -14,9 +14,7 @@ export function isFootball(card: Card): card is football.FootballCard {
 
 /** `GET /v1/matches/{m}/card?at=`. */
 export interface CardAnswer {
-  /** UTC, ms; null: everything. */
-  readonly at: number | null;
-  /** Nothing after `at` stands before it in the log. */
+  /** Nothing after the time that was asked for stands before it in the log. */
   readonly cursor: string | null;
   /** The newest that was looked at; null when the server does not say. */
   readonly upto: string | null;
@@ -30,7 +28,6 @@ export function readAnswer(value: unknown): CardAnswer {
   const o = fields(value);
   if (!o) throw new TypeError('not a card');
   return {
-    at: number(o.at),
     cursor: string(o.cursor),
     upto: string(o.upto),
     score: headline(o.score),

@@ -195,12 +195,8 @@ export class Follow {
   }
 
   async #base(need: Pending): Promise<Base<Card>> {
-    const { at, cursor, upto, score, card } = await this.#resources.card(
-      need.at,
-      need.since,
-      this.#life.signal,
-    );
-    return { at: need.at === null ? null : (at ?? need.at), cursor, upto, score, card };
+    const { cursor, upto, score, card } = await this.#resources.card(need.at, need.since, this.#life.signal);
+    return { at: need.at, cursor, upto, score, card };
   }
 
   #take(base: Base<Card>): void {

@@ -220,6 +220,12 @@ impl Server {
         Ok(Server { shared, listener, tls: tls.map(TlsAcceptor::from), seats })
     }
 
+    /// What it is made of, for workers that are stepped by hand.
+    #[cfg(test)]
+    pub(crate) fn into_parts(self) -> (Arc<Shared>, Vec<Seat>) {
+        (self.shared, self.seats)
+    }
+
     /// Where it listens.
     ///
     /// # Errors

@@ -5,7 +5,7 @@
 
 mod admin;
 mod canon;
-mod clock;
+pub(crate) mod clock;
 mod config;
 mod core;
 mod delay;

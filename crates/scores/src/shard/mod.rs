@@ -32,6 +32,7 @@ use tokio::task::{Id, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 pub use config::Config;
+pub use fold::{Corrupt, Fold};
 
 use crate::catalog::Catalog;
 use crate::{Error, Sport};

@@ -1,7 +1,7 @@
 //! From a request to an answer.
 
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use axum::Router;
 use axum::body::Body;
@@ -65,31 +65,54 @@ async fn find(role: &Role, id: &str, resource: &str, asked: &Parts) -> Result<Re
     }
     let _place = role.places.try_acquire().map_err(|_| Problem::Busy)?;
     let query = Query::parse(asked.uri.query().unwrap_or_default())?;
-    let what = match resource {
-        "snapshot" => What::Snapshot,
-        "card" => What::Card(query.at_ms),
-        "moments" => What::Moments,
-        "watching" => What::Watching,
-        _ => return Err(Problem::NoResource),
-    };
+    let resource = Resource::named(resource).ok_or(Problem::NoResource)?;
     let (entry, followed) = role.find(id)?;
-    if !followed.may_ask(what, role.elapsed()) {
-        return Err(Problem::TooOften);
+    if resource == Resource::Watching {
+        let watching = followed.watching(role.elapsed(), || (role.watching)(id));
+        return Ok(respond(&answers::watching(watching), &asked.headers, resource, false));
     }
-    if what == What::Watching {
-        return Ok(respond(&answers::watching((role.watching)(id)), &asked.headers, what, false));
-    }
-    let known = ready(&followed, query.since).await?;
+    let known = ready(role, &followed, query.since).await?;
     let answer = match &*followed.kept() {
-        Some(kept) => role.answers.get(&entry, kept, what, now_ms()),
+        Some(kept) => {
+            let what = match resource {
+                Resource::Card => What::Card(query.at_ms.map(|at_ms| kept.moment(at_ms))),
+                Resource::Moments => What::Moments,
+                Resource::Snapshot | Resource::Watching => What::Snapshot,
+            };
+            // What nobody can ask for in more ways than there is news is always made.
+            let few = matches!(what, What::Card(moment) if moment.is_none_or(|moment| kept.is_near(moment)));
+            let may = || few || followed.may_make(what, role.elapsed());
+            role.answers.get(&entry, kept, what, role.now_ms(), may)
+        }
         None => return Err(Problem::NotYet),
     };
-    Ok(respond(&answer, &asked.headers, what, known.stale))
+    Ok(respond(&*answer.ok_or(Problem::TooOften)?, &asked.headers, resource, known.stale))
+}
+
+/// What stands behind a match's id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Resource {
+    Snapshot,
+    Card,
+    Moments,
+    Watching,
+}
+
+impl Resource {
+    fn named(name: &str) -> Option<Resource> {
+        Some(match name {
+            "snapshot" => Resource::Snapshot,
+            "card" => Resource::Card,
+            "moments" => Resource::Moments,
+            "watching" => Resource::Watching,
+            _ => return None,
+        })
+    }
 }
 
 /// Waits until the match was taken once, and up to the cursor that is asked for. Without the relay no cursor will come:
 /// what is in memory is all there is, and the answer says so.
-async fn ready(followed: &Followed, since: Option<Cursor>) -> Result<Known, Problem> {
+async fn ready(role: &Role, followed: &Followed, since: Option<Cursor>) -> Result<Known, Problem> {
     let reached = |known: &Known| match (known.cursor, since) {
         (None, _) => false,
         (Some(cursor), Some(since)) if !known.stale => {
@@ -98,8 +121,12 @@ async fn ready(followed: &Followed, since: Option<Cursor>) -> Result<Known, Prob
         (Some(_), _) => true,
     };
     let mut known = followed.known();
-    // Whoever fills it lives as long as the match.
-    let _ = timeout(HOLD_MAX, known.wait_for(reached)).await;
+    let here = reached(&known.borrow());
+    // Without a place to wait in, what is known now is the answer.
+    if !here && let Ok(_held) = role.held.try_acquire() {
+        // Whoever fills it lives as long as the match.
+        let _ = timeout(HOLD_MAX, known.wait_for(reached)).await;
+    }
     let known = *known.borrow();
     match known.cursor {
         None => Err(Problem::NotYet),
@@ -112,7 +139,7 @@ async fn ready(followed: &Followed, since: Option<Cursor>) -> Result<Known, Prob
 }
 
 /// A 200 or a 304 (RFC 9110, 13.1.2).
-fn respond(answer: &Answer, asked: &HeaderMap, what: What, stale: bool) -> Response {
+fn respond(answer: &Answer, asked: &HeaderMap, resource: Resource, stale: bool) -> Response {
     let long = answer.body.len() >= COMPRESS_MIN;
     let coding = if long { Coding::accepted(asked) } else { Coding::Plain };
     let known = asked.get_all(IF_NONE_MATCH).iter().any(|value| names(value, &answer.tag));
@@ -132,7 +159,7 @@ fn respond(answer: &Answer, asked: &HeaderMap, what: What, stale: bool) -> Respo
         headers.insert(ETAG, tag);
     }
     headers.insert(CACHE_CONTROL, PRIVATE);
-    headers.insert(CDN_CACHE_CONTROL, if what == What::Watching { SHARED_WATCHING } else { SHARED });
+    headers.insert(CDN_CACHE_CONTROL, if resource == Resource::Watching { SHARED_WATCHING } else { SHARED });
     headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
     if stale {
         headers.insert(STALE, HeaderValue::from_static("true"));
@@ -203,11 +230,6 @@ async fn open(mut response: Response) -> Response {
         response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     response
-}
-
-fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

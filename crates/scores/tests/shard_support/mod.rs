@@ -21,8 +21,8 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-/// Nothing here takes longer unless it hangs.
-pub const HANG: Duration = Duration::from_secs(30);
+/// Nothing here takes longer unless it hangs, however little of the machine is left for it.
+pub const HANG: Duration = Duration::from_secs(90);
 
 pub fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as i64
