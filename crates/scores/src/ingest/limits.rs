@@ -81,6 +81,8 @@ pub const DEAD_LETTERS_PER_MINUTE: u32 = 60;
 pub const DEAD_LETTER_MAX: usize = 4 * 1024;
 /// Dead letters given by one request.
 pub const DEAD_LETTERS_PAGE: usize = 100;
+/// Scorers that the console is told of; the newest, if there are more. A busy day has dozens.
+pub const SCORERS_MAX: usize = 200;
 /// Rest after a failed accept, which mostly means that file descriptors have run out.
 pub const ACCEPT_REST: Duration = Duration::from_millis(50);
 /// How long connections may take to end when ingest does.

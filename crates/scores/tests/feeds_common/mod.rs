@@ -127,7 +127,7 @@ impl Ground {
     pub(crate) async fn admin(&self, path: &str) -> Value {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}{path}", listener.local_addr().unwrap());
-        let router = ingest::admin(self.log.clone(), self.registers.clone());
+        let router = ingest::Ingest::new(self.log.clone(), self.registers.clone()).admin();
         let serving = tokio::spawn(async move { axum::serve(listener, router).await });
         let answer = call(Method::GET, &url, "", "", String::new()).await;
         serving.abort();
