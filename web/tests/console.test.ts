@@ -42,7 +42,9 @@ test('feeds are read, and what is not what was promised is refused', () => {
   ]) {
     expect(() => readFeeds(wrong)).toThrow(TypeError);
   }
-  expect(() => readOverview({ roles: [{ name: 'x', at: 'y', state: 'fine', said: '', ms: 1 }], app: null })).toThrow();
+  expect(() =>
+    readOverview({ roles: [{ name: 'x', at: 'y', state: 'fine', said: '', ms: 1 }], app: null }),
+  ).toThrow();
   expect(() => readLetters({ dead_letters: [{ offset: 1 }], before: null })).toThrow();
   expect(() => readScorers({ scorers: [{ id: 'x', match: 'y', state: 'used' }], more: 0 })).toThrow();
 });

@@ -50,9 +50,10 @@ impl Client {
     ) -> Result<Response<Bytes>, Unanswered> {
         let _place = self.places.try_acquire().map_err(|_| Unanswered::Busy)?;
         let whole = async {
-            let answer = self.http.request(request).await.map_err(|error| {
-                if error.is_connect() { Unanswered::Away } else { Unanswered::Broken }
-            })?;
+            let answer =
+                self.http.request(request).await.map_err(|error| {
+                    if error.is_connect() { Unanswered::Away } else { Unanswered::Broken }
+                })?;
             let (parts, body) = answer.into_parts();
             let body = Limited::new(body, bytes_max).collect().await.map_err(|_| Unanswered::Broken)?;
             Ok(Response::from_parts(parts, body.to_bytes()))

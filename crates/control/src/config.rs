@@ -52,7 +52,8 @@ impl FromStr for Place {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Place, Error> {
-        let refuse = || Error::Config(format!("'{text}' is not a place; write host:port, such as 127.0.0.1:8097"));
+        let refuse =
+            || Error::Config(format!("'{text}' is not a place; write host:port, such as 127.0.0.1:8097"));
         let authority: Authority = text.parse().map_err(|_| refuse())?;
         let plain = !text.contains('@') && !authority.host().is_empty();
         if plain && authority.port_u16().is_some_and(|port| port > 0) {
@@ -84,7 +85,9 @@ impl FromStr for Role {
     fn from_str(text: &str) -> Result<Role, Error> {
         match text.split_once('=') {
             Some((name, at)) if !name.is_empty() => Ok(Role { name: name.to_owned(), at: at.parse()? }),
-            _ => Err(Error::Config(format!("'{text}' is not a role; write name=host:port, such as shard=127.0.0.1:8098"))),
+            _ => Err(Error::Config(format!(
+                "'{text}' is not a role; write name=host:port, such as shard=127.0.0.1:8098"
+            ))),
         }
     }
 }

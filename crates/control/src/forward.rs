@@ -82,9 +82,7 @@ fn relay(answer: http::Response<Bytes>) -> Result<Response, Response> {
 async fn whole(body: Body) -> Result<Bytes, Response> {
     match tokio::time::timeout(SENT_TIME_MAX, Limited::new(body, SENT_MAX).collect()).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(_)) => {
-            Err(problem(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large", "At most 16 KiB."))
-        }
+        Ok(Err(_)) => Err(problem(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large", "At most 16 KiB.")),
         Err(_) => Err(problem(StatusCode::REQUEST_TIMEOUT, "The body took too long", "Try again.")),
     }
 }

@@ -131,7 +131,10 @@ async fn what_is_not_listed_is_not_forwarded() {
         (Method::PUT, "/admin/scores/scorer-codes", "POST"),
     ] {
         let said = call(&console, method, path, &[JSON], "{}").await;
-        assert_eq!((said.problem(), &said.headers[header::ALLOW]), (StatusCode::METHOD_NOT_ALLOWED, &allow.parse().unwrap()));
+        assert_eq!(
+            (said.problem(), &said.headers[header::ALLOW]),
+            (StatusCode::METHOD_NOT_ALLOWED, &allow.parse().unwrap())
+        );
     }
     let long = format!("/admin/scores/dead-letters?before={}", "0".repeat(300));
     assert_eq!(call(&console, Method::GET, &long, &[], "").await.problem(), StatusCode::URI_TOO_LONG);
@@ -155,11 +158,16 @@ async fn only_a_name_of_this_machine_is_answered() {
             statuses.push(said.status);
         }
         if statuses.contains(&StatusCode::MISDIRECTED_REQUEST) {
-            assert!(statuses.iter().all(|s| *s == StatusCode::MISDIRECTED_REQUEST), "{hosts:?}: {statuses:?}");
+            assert!(
+                statuses.iter().all(|s| *s == StatusCode::MISDIRECTED_REQUEST),
+                "{hosts:?}: {statuses:?}"
+            );
         }
         statuses[0]
     };
-    for host in ["localhost", "LOCALHOST:1", "127.0.0.1:8089", "127.9.9.9", "[::1]:8089", "console.example:443"] {
+    for host in
+        ["localhost", "LOCALHOST:1", "127.0.0.1:8089", "127.9.9.9", "[::1]:8089", "console.example:443"]
+    {
         assert_eq!(ask(&[("host", host)]).await, StatusCode::OK, "{host}");
     }
     for host in [
@@ -180,7 +188,11 @@ async fn only_a_name_of_this_machine_is_answered() {
     let two = [("host", "localhost"), ("host", "evil.example")];
     assert_eq!(ask(&two).await, StatusCode::MISDIRECTED_REQUEST);
     let said = call(&console, Method::GET, "http://evil.example/admin/overview", &[], "").await;
-    assert_eq!(said.problem(), StatusCode::MISDIRECTED_REQUEST, "the target says another host than the field");
+    assert_eq!(
+        said.problem(),
+        StatusCode::MISDIRECTED_REQUEST,
+        "the target says another host than the field"
+    );
 }
 
 #[tokio::test]
@@ -213,7 +225,8 @@ async fn no_foreign_page_changes_anything() {
         }
     }
     // It may ask, and is not told what the answer was: no field lets it.
-    let said = call(&console, Method::GET, "/admin/scores/feeds", &[("origin", "https://evil.example")], "").await;
+    let said =
+        call(&console, Method::GET, "/admin/scores/feeds", &[("origin", "https://evil.example")], "").await;
     assert_eq!(said.status, StatusCode::OK);
     assert!(said.headers.get("access-control-allow-origin").is_none());
     assert_eq!(said.headers["cross-origin-resource-policy"], "same-origin");
@@ -249,7 +262,10 @@ async fn an_ingest_that_is_away_is_said_to_be_away() {
         (StatusCode::SERVICE_UNAVAILABLE, [kind, (header::RETRY_AFTER, "4")], problem).into_response()
     }));
     let busy = ask(Some(busy.await)).await;
-    assert_eq!((busy.problem(), &busy.headers[header::RETRY_AFTER]), (StatusCode::SERVICE_UNAVAILABLE, &"4".parse().unwrap()));
+    assert_eq!(
+        (busy.problem(), &busy.headers[header::RETRY_AFTER]),
+        (StatusCode::SERVICE_UNAVAILABLE, &"4".parse().unwrap())
+    );
 }
 
 #[tokio::test]
@@ -277,8 +293,11 @@ async fn a_role_is_ready_only_if_it_says_so() {
     ];
     let roles = roles.iter().map(|role| role.parse().unwrap()).collect();
     let config = Config { roles, app: Some("https://watch.example/".parse().unwrap()), ..Config::default() };
-    let said = call(&crate::router(config, Router::new(), PATIENCE), Method::GET, "/admin/overview", &[], "").await.json();
-    let states: Vec<_> = said["roles"].as_array().unwrap().iter().map(|r| (&r["name"], &r["state"])).collect();
+    let said = call(&crate::router(config, Router::new(), PATIENCE), Method::GET, "/admin/overview", &[], "")
+        .await
+        .json();
+    let states: Vec<_> =
+        said["roles"].as_array().unwrap().iter().map(|r| (&r["name"], &r["state"])).collect();
     let expected = json!(["good", "ready", "page", "not_ready", "ends", "not_ready", "away", "unreachable"]);
     let flat: Vec<_> = states.into_iter().flat_map(|(name, state)| [name.clone(), state.clone()]).collect();
     assert_eq!(json!(flat), expected);
@@ -290,7 +309,10 @@ fn settings_say_what_to_write() {
     assert_eq!("shard=127.0.0.1:8098".parse::<crate::Role>().unwrap().name, "shard");
     assert!("[::1]:8097".parse::<Place>().is_ok());
     for wrong in ["", "8097", "host", "host:0", "user@host:1", "host:1/x", ":1"] {
-        assert!(wrong.parse::<Place>().is_err_and(|error| error.to_string().contains("host:port")), "{wrong}");
+        assert!(
+            wrong.parse::<Place>().is_err_and(|error| error.to_string().contains("host:port")),
+            "{wrong}"
+        );
     }
     for wrong in ["shard", "=127.0.0.1:1", "shard=nowhere"] {
         assert!(wrong.parse::<crate::Role>().is_err(), "{wrong}");

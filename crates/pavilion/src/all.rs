@@ -338,7 +338,11 @@ impl Family {
     /// Every child, in words that operators know, and where it answers for its health.
     fn all_health(&self) -> impl Iterator<Item = (String, u16)> {
         self.children.iter().map(|child| {
-            let name = if child.name.len() == 1 { format!("pipeline {}", child.name) } else { child.name.to_owned() };
+            let name = if child.name.len() == 1 {
+                format!("pipeline {}", child.name)
+            } else {
+                child.name.to_owned()
+            };
             (name, child.admin.port)
         })
     }

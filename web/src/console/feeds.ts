@@ -22,7 +22,7 @@ function draw(all: Feeds): HTMLElement[] {
   if (all.matches.length === 0 && all.providers.length === 0) return [];
   const lives = all.matches.filter((match) => match.status === 'live');
   const others = all.matches.filter((match) => match.status !== 'live');
-  const parts = [
+  const parts: HTMLElement[] = [
     lives.length > 0
       ? h('ul', { class: 'grid wide' }, ...lives.map((match) => matchCard(match, all.providers)))
       : h('p', { class: 'empty card' }, 'No match is live.'),
@@ -51,7 +51,9 @@ function draw(all: Feeds): HTMLElement[] {
 
 function matchCard(match: Match, providers: readonly Provider[]): HTMLElement {
   const speaks = providers.flatMap((provider) =>
-    provider.matches.filter((of) => of.match === match.match).map((of) => ({ ...of, name: provider.provider })),
+    provider.matches
+      .filter((of) => of.match === match.match)
+      .map((of) => ({ ...of, name: provider.provider })),
   );
   const rows = speaks.map((of) =>
     h(

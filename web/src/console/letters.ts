@@ -44,7 +44,7 @@ export const letters: Page = {
 function card({ offset, provider, seq, why, said, atMs }: Letter): HTMLElement {
   const shown = visible(said);
   const cut = start(shown);
-  const parts = [
+  const parts: HTMLElement[] = [
     h('h2', {}, why),
     figures([
       ['When', moment(atMs)],

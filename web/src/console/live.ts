@@ -60,7 +60,8 @@ export function live<T>({ ask, draw, empty }: Source<T>, life: AbortSignal): Liv
 
 /** Why there is no answer, for an operator. */
 export function sentence(error: unknown): string {
-  if (!(error instanceof RequestError)) return 'What came was not understood: page and roles are of different versions.';
+  if (!(error instanceof RequestError))
+    return 'What came was not understood: page and roles are of different versions.';
   return error.status === 0 ? 'The console does not answer.' : error.message;
 }
 

@@ -82,7 +82,10 @@ function madeCard({ match, code, seconds }: api.Code, app: string | null): HTMLE
   const url = scorerUrl(app, match);
   const spaced = `${code.slice(0, 4)} ${code.slice(4)}`;
   const until = moment(Date.now() + seconds * 1000);
-  const address = app === null ? h('span', { class: 'mono' }, url) : h('a', { href: url, target: '_blank', rel: 'noreferrer' }, url);
+  const address =
+    app === null
+      ? h('span', { class: 'mono' }, url)
+      : h('a', { href: url, target: '_blank', rel: 'noreferrer' }, url);
   return h(
     'section',
     { class: 'card code', 'aria-label': 'The new code' },
@@ -112,7 +115,10 @@ function draw({ scorers, more }: api.Scorers, take: (scorer: api.Scorer) => void
     if (scorer.state !== 'revoked') {
       const words = 'Revoke';
       const revoke = button(`revoke-${scorer.id}`, words, () => take(scorer));
-      revoke.setAttribute('aria-label', `${words} the scorer of ${scorer.match}, since ${moment(scorer.sinceMs)}`);
+      revoke.setAttribute(
+        'aria-label',
+        `${words} the scorer of ${scorer.match}, since ${moment(scorer.sinceMs)}`,
+      );
       parts.push(revoke);
     }
     return h('li', { class: 'card', 'data-scorer': scorer.match, 'data-state': scorer.state }, ...parts);

@@ -57,7 +57,10 @@ export function gaps({ gaps, missing }: Provider): string {
  * `\u202e`, so that it cannot be made to look like something else.
  */
 export function visible(said: string): string {
-  return said.replace(/(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, (c) => `\\u${(c.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`);
+  return said.replace(
+    /(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu,
+    (c) => `\\u${(c.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** Characters of what came that are shown at first. */

@@ -39,11 +39,7 @@ export function numberOrNull(from: Record<string, unknown>, key: string): number
 }
 
 /** One of these words. */
-export function word<T extends string>(
-  from: Record<string, unknown>,
-  key: string,
-  words: readonly T[],
-): T {
+export function word<T extends string>(from: Record<string, unknown>, key: string, words: readonly T[]): T {
   const found = words.find((w) => w === from[key]);
   if (found === undefined) throw new TypeError(`${key} is none of ${words.join(', ')}`);
   return found;

@@ -192,8 +192,8 @@ async fn take_back(registers: &dyn Registers, key: &str) -> Result<(), Error> {
         let Some(standing) = registers.get(key).await? else { return Ok(()) };
         let Some(scorer) = Scorer::read(&standing) else { return Ok(()) };
         let revoked = Scorer { state: State::Revoked, ..scorer };
-        let put = registers.put_if(key, &revoked.text(), Some(standing.version), Some(revoked.left()));
-        if let Outcome::Won(_) = put.await? {
+        let (text, left) = (revoked.text(), revoked.left());
+        if let Outcome::Won(_) = registers.put_if(key, &text, Some(standing.version), Some(left)).await? {
             return Ok(());
         }
     }
