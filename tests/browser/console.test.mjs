@@ -50,7 +50,7 @@ test('an operator at the console', { skip, timeout: 180_000 }, async (t) => {
     await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
   };
   const makeCode = async () => {
-    await page.getByLabel('Match').selectOption(ports.scorer_match);
+    await page.getByLabel('Match', { exact: true }).selectOption(ports.scorer_match);
     const before = page.locator('.code');
     const old = (await before.count()) ? await before.locator('.big').textContent() : null;
     await page.getByRole('button', { name: 'Make a code' }).click();

@@ -54,14 +54,14 @@ function card({ offset, provider, seq, why, said, atMs }: Letter): HTMLElement {
   ];
   if (said === '') parts.push(h('p', { class: 'quiet' }, 'Nothing came.'));
   else {
-    parts.push(h('pre', { tabindex: '0', 'aria-label': 'What came' }, cut ?? shown));
+    parts.push(h('pre', { tabindex: '0', role: 'group', 'aria-label': 'What came' }, cut ?? shown));
     if (cut !== null) {
       parts.push(
         h(
           'details',
           { id: `all-${offset}` },
           h('summary', {}, 'All that was kept'),
-          h('pre', { tabindex: '0', 'aria-label': 'All that was kept' }, shown),
+          h('pre', { tabindex: '0', role: 'group', 'aria-label': 'All that was kept' }, shown),
         ),
       );
     }
