@@ -58,25 +58,25 @@ async fn answer(console: &Console, request: Request) -> Result<Response, Respons
         problem(StatusCode::BAD_REQUEST, "Not understood", "The query has characters that it cannot have.")
     })?;
     match console.client.ask(request, ANSWER_BYTES_MAX, console.patience).await {
-        Ok(answer) => relay(answer),
+        Ok(answer) => Ok(relay(answer)),
         Err(unanswered) => Err(away(&unanswered)),
     }
 }
 
 /// The answer with no more of its head than the page needs.
-fn relay(answer: http::Response<Bytes>) -> Result<Response, Response> {
+fn relay(answer: http::Response<Bytes>) -> Response {
     let (parts, body) = answer.into_parts();
     let kind = parts.headers.get(header::CONTENT_TYPE).cloned();
     let known = |kind: &HeaderValue| kind == JSON || kind == "application/problem+json";
     let Some(kind) = kind.filter(known) else {
         let detail = format!("Ingest answered {} in a way that is not known here.", parts.status.as_u16());
-        return Err(problem(StatusCode::BAD_GATEWAY, "Not understood", &detail));
+        return problem(StatusCode::BAD_GATEWAY, "Not understood", &detail);
     };
     let mut response = (parts.status, [(header::CONTENT_TYPE, kind)], body).into_response();
     if let Some(wait) = parts.headers.get(header::RETRY_AFTER) {
         response.headers_mut().insert(header::RETRY_AFTER, wait.clone());
     }
-    Ok(response)
+    response
 }
 
 async fn whole(body: Body) -> Result<Bytes, Response> {
