@@ -153,9 +153,19 @@ fn a_configuration_file_is_read_shown_and_judged() {
 fn it_helps() {
     let help = pavilion(&["--help"]);
     assert_eq!(help.code, Some(0));
-    for role in
-        ["run", "stadium", "pipeline", "origin", "edge", "arrival", "console", "loadgen", "end", "config", "completions"]
-    {
+    for role in [
+        "run",
+        "stadium",
+        "pipeline",
+        "origin",
+        "edge",
+        "arrival",
+        "console",
+        "loadgen",
+        "end",
+        "config",
+        "completions",
+    ] {
         assert!(help.out.contains(role), "{role}");
         assert_eq!(pavilion(&[role, "--help"]).code, Some(0), "{role}");
     }
