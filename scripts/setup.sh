@@ -136,8 +136,8 @@ if [ web/package-lock.json -nt web/node_modules/.package-lock.json ]; then
   npm --prefix web ci --silent --no-fund --no-audit >&2
   touch web/node_modules/.package-lock.json
 fi
-if [ ! -f web/dist/index.html ] || [ -n "$(
-  find web/src web/index.html web/package-lock.json web/vite.config.ts -newer web/dist/index.html -print -quit
+if [ ! -f web/dist/index.html ] || [ ! -f web/dist-console/console.html ] || [ -n "$(
+  find web/src web/*.html web/package-lock.json web/vite.*config.ts -newer web/dist/index.html -print -quit
 )" ]; then
   say "building the page"
   npm --prefix web run --silent build >&2

@@ -1,6 +1,5 @@
 //! `/livez`, `/readyz`, `/metrics` and `/admin` of a process.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,14 +16,6 @@ use tokio_util::sync::CancellationToken;
 const UPKEEP: Duration = Duration::from_secs(5);
 /// Buckets of latencies, in seconds.
 const SECONDS: [f64; 14] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.32, 0.5, 1.0, 2.0, 4.0, 8.0];
-
-/// Serves them until `shutdown`. Ready means that the role's listeners are open, which is so when this is
-/// called.
-pub(crate) async fn serve(at: SocketAddr, shutdown: CancellationToken) -> anyhow::Result<()> {
-    let listener = TcpListener::bind(at).await.with_context(|| format!("listening on {at} for metrics"))?;
-    record()?.serve(listener, Router::new(), shutdown);
-    Ok(())
-}
 
 /// What this process counts.
 pub(crate) struct Metrics(PrometheusHandle);
@@ -46,12 +37,18 @@ pub(crate) fn record() -> anyhow::Result<Metrics> {
 }
 
 impl Metrics {
-    /// Serves them, and what else is given, on a listener that is open.
-    pub(crate) fn serve(self, listener: TcpListener, more: Router, shutdown: CancellationToken) {
-        let app = more
+    /// `/livez`, `/readyz` and `/metrics`. Ready means that the role's listeners are open, which is so when these are
+    /// served.
+    pub(crate) fn routes(self) -> Router {
+        Router::new()
             .route("/livez", get(|| async { "ok\n" }))
             .route("/readyz", get(|| async { "ok\n" }))
-            .route("/metrics", get(move || std::future::ready(self.0.render())));
+            .route("/metrics", get(move || std::future::ready(self.0.render())))
+    }
+
+    /// Serves them, and what else is given, on a listener that is open.
+    pub(crate) fn serve(self, listener: TcpListener, more: Router, shutdown: CancellationToken) {
+        let app = self.routes().merge(more);
         tokio::spawn(async move {
             let ended = axum::serve(listener, app)
                 .with_graceful_shutdown(async move { shutdown.cancelled().await })

@@ -58,6 +58,8 @@ pub(crate) enum Role {
     Fanout(fanout::FanoutConfig),
     /// A provider that plays a recorded match to an ingest.
     Feed(WithAdmin<scores::FeedConfig>),
+    /// The operators' page: roles, feeds, dead letters, scorers' codes.
+    Console(roles::ConsoleConfig),
     /// A simulated audience.
     Loadgen(loadgen::Config),
     /// Tells the origins that the match is over: playlists get their end, pipelines stop.
@@ -125,6 +127,7 @@ pub(crate) fn dispatch(matches: &ArgMatches, sources: &Sources) -> anyhow::Resul
             Role::Snapshot(c) => scores::snapshot(c, shutdown).await,
             Role::Fanout(c) => fanout::fanout(c, shutdown).await,
             Role::Feed(c) => scores::feed(c, shutdown).await,
+            Role::Console(c) => roles::console(c, shutdown).await,
             Role::Loadgen(c) => roles::loadgen(c, shutdown).await,
             Role::End(c) => roles::end(c).await,
             Role::Config { .. } | Role::Completions { .. } => Ok(()),

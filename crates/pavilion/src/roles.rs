@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::WithAdmin;
 use crate::letters::Agreed;
 use crate::restart::{Given, Heritage};
-use crate::{admin, descriptors};
+use crate::{admin, child, descriptors};
 
 /// The name of the key that signs viewers' tokens.
 pub(crate) const KEY_ID: &str = "pavilion";
@@ -64,6 +64,16 @@ pub(crate) struct ArrivalConfig {
     token_key: Option<PathBuf>,
     #[command(flatten)]
     arrival: arrival::Config,
+}
+
+/// Settings of `pavilion console`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ConsoleConfig {
+    /// Where to listen: the page, the admin API behind it, /livez, /readyz and /metrics.
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8090")]
+    listen: SocketAddr,
+    #[command(flatten)]
+    console: control::Config,
 }
 
 /// Settings of `pavilion end`.
@@ -152,6 +162,11 @@ pub(crate) async fn arrival(c: ArrivalConfig, shutdown: CancellationToken) -> an
     Ok(arrival::serve(c.arrival, signer.transpose()?, listener, shutdown).await?)
 }
 
+pub(crate) async fn console(c: ConsoleConfig, shutdown: CancellationToken) -> anyhow::Result<()> {
+    let listener = listen(c.listen).await?;
+    Ok(control::serve(c.console, admin::record()?.routes(), listener, shutdown).await?)
+}
+
 pub(crate) async fn loadgen(c: loadgen::Config, shutdown: CancellationToken) -> anyhow::Result<()> {
     let report = loadgen::run(c, shutdown.cancelled_owned()).await?;
     println!("{}", serde_json::to_string_pretty(&report)?);
@@ -195,10 +210,11 @@ pub(crate) async fn end(c: EndConfig) -> anyhow::Result<()> {
 }
 
 pub(crate) async fn health(at: Option<SocketAddr>, shutdown: &CancellationToken) -> anyhow::Result<()> {
-    match at {
-        Some(at) => admin::serve(at, shutdown.clone()).await,
-        None => Ok(()),
-    }
+    let Some(at) = at else { return Ok(()) };
+    // An all-in-one has reserved it.
+    let listener = if child::is_supervised() { listen_shared(at)? } else { listen(at).await? };
+    admin::record()?.serve(listener, axum::Router::new(), shutdown.clone());
+    Ok(())
 }
 
 pub(crate) async fn listen(at: SocketAddr) -> anyhow::Result<TcpListener> {

@@ -22,13 +22,13 @@ const FIRST_BALL: Duration = Duration::from_secs(15);
 
 /// A port that is ours until this is dropped: bound, but not listened on, so that a child that shares it gets every
 /// connection, also after it was killed and started again.
-struct Reserved {
-    port: u16,
+pub(crate) struct Reserved {
+    pub(crate) port: u16,
     _socket: Socket,
 }
 
 impl Reserved {
-    fn new(host: Ipv4Addr, port: u16) -> anyhow::Result<Reserved> {
+    pub(crate) fn new(host: Ipv4Addr, port: u16) -> anyhow::Result<Reserved> {
         let at = SocketAddr::from((host, port));
         let bind = || -> std::io::Result<Reserved> {
             let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
@@ -48,8 +48,6 @@ pub(crate) struct Plane {
     ingest: Reserved,
     shard: Reserved,
     snapshot: Reserved,
-    /// The console's questions to ingest.
-    console: Reserved,
     keys: PathBuf,
     spine: PathBuf,
     /// When the generated match begins: UTC, milliseconds.
@@ -78,7 +76,6 @@ impl Plane {
             ingest: Reserved::new(public, at(7))?,
             shard: Reserved::new(own, at(8))?,
             snapshot: Reserved::new(own, 0)?,
-            console: Reserved::new(own, 0)?,
             keys,
             spine: var.join("spine.db"),
             starts_ms: (now + FIRST_BALL).as_millis() as i64,
@@ -126,7 +123,6 @@ impl Plane {
         let (public, own) = (|port: u16| format!("0.0.0.0:{port}"), |port: u16| format!("127.0.0.1:{port}"));
         let shard = own(self.shard.port);
         let mut take = all::words(["ingest", "--listen", &public(self.ingest.port)]);
-        take.extend(all::words(["--admin", &own(self.console.port)]));
         stores(&mut take);
         let formats = ["push", "wire"];
         let feeds = formats.iter().zip(&self.providers);
@@ -168,7 +164,6 @@ impl Plane {
             "scores": format!("http://127.0.0.1:{}", self.fanout.port),
             "feeds": format!("http://127.0.0.1:{}", self.ingest.port),
             "scorer_match": CLUB,
-            "admin": format!("http://127.0.0.1:{}", self.console.port),
             "starts_ms": self.starts_ms,
         })
     }

@@ -55,12 +55,11 @@ pub(crate) struct IngestConfig {
 pub(crate) async fn ingest(c: IngestConfig, shutdown: CancellationToken) -> anyhow::Result<()> {
     c.ingest.check()?;
     let listener = roles::listen_shared(c.listen)?;
-    let (log, registers) = (c.stores.log()?, c.stores.registers()?);
+    let ingest = ingest::Ingest::new(c.stores.log()?, c.stores.registers()?);
     if let Some(at) = c.admin {
-        let more = ingest::admin(log.clone(), registers.clone());
-        admin::record()?.serve(roles::listen_shared(at)?, more, shutdown.clone());
+        admin::record()?.serve(roles::listen_shared(at)?, ingest.admin(), shutdown.clone());
     }
-    Ok(ingest::serve(c.ingest, listener, log, registers, shutdown).await?)
+    Ok(ingest.serve(c.ingest, listener, shutdown).await?)
 }
 
 /// Settings of `pavilion shard`.

@@ -85,6 +85,8 @@ pub const DEAD_LETTERS_PER_MINUTE: u32 = 60;
 pub const DEAD_LETTER_MAX: usize = 4 * 1024;
 /// Dead letters given by one request.
 pub const DEAD_LETTERS_PAGE: usize = 100;
+/// Scorers that the console is told of; the newest, if there are more. A busy day has dozens.
+pub const SCORERS_MAX: usize = 200;
 /// How long connections may take to end when ingest does.
 pub const DRAIN_MAX: Duration = Duration::from_secs(3);
 /// How long a request waits for the disk. A provider then gets 503, and says it again.
