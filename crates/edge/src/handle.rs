@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::stream;
-use http::header::{ACCEPT_ENCODING, CACHE_CONTROL, COOKIE, HeaderMap, HeaderName, HeaderValue};
+use http::header::{ACCEPT_ENCODING, COOKIE, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request, Response, Version, request};
 use http_body::Body as _;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::admission::{Asked, Door, Fields, No, NoFields, Peer, Revoke, Whereabouts};
+use crate::admission::{self, Asked, Door, Fields, NoFields, Peer};
 use crate::body::{Admitted, Body};
 use crate::config::{Config, Rules};
 use crate::failure::Failure;
@@ -50,7 +50,7 @@ pub struct Edge {
     /// Whether it is a cache for any site: fields and methods go upstream.
     pub(crate) web: bool,
     names: Names,
-    door: Door,
+    pub(crate) door: Door,
     shed: Arc<Shed>,
     alone: Arc<Semaphore>,
     stop: CancellationToken,
@@ -127,30 +127,6 @@ impl Edge {
         self.store.purge(purge, Instant::now())
     }
 
-    /// Ends a session: its passes are not taken any longer. Nothing happens where there are no passes.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::Error::Revoked`]: there are too many.
-    pub fn revoke(&self, revoke: &Revoke) -> Result<(), crate::Error> {
-        self.door.guard().map_or(Ok(()), |guard| guard.revoke(revoke))
-    }
-
-    /// Says who knows where clients are; once, before the first request.
-    pub fn set_whereabouts(&self, whereabouts: Arc<dyn Whereabouts>) {
-        if let Some(guard) = self.door.guard() {
-            guard.set_whereabouts(whereabouts);
-        }
-    }
-
-    /// Takes new keys of passes as they come, for ever.
-    pub(crate) async fn watch_pass_keys(&self) {
-        match self.door.guard() {
-            Some(guard) => guard.watch().await,
-            None => std::future::pending().await,
-        }
-    }
-
     /// Answers a request. How it was answered stands in the extensions of the response, as an [`Outcome`].
     pub async fn answer(self: Arc<Self>, request: Request<Upload>) -> Response<Body> {
         let (request, upload) = request.into_parts();
@@ -171,12 +147,7 @@ impl Edge {
             }
         };
         if let Some(pass) = renewed {
-            // It is one client's alone, so the answer is too.
-            let headers = response.headers_mut();
-            headers.insert(PASS, pass);
-            headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
-            headers.remove("cdn-cache-control");
-            headers.remove("surrogate-control");
+            admission::hand(response.headers_mut(), pass);
         }
         self.meters.count(outcome);
         if let Some(status) = outcome.cache_status() {
@@ -279,22 +250,6 @@ impl Edge {
             }
         }
         self.alone(&key, asked, admitted).await
-    }
-
-    /// Who may go on; the key was made without the pass, in [`target`].
-    fn admit(&self, request: &request::Parts, pass: Option<&str>) -> Result<Option<HeaderValue>, Problem> {
-        let asked = Asked {
-            method: request.method.as_str(),
-            path: request.uri.path(),
-            pass,
-            query: request.uri.query().unwrap_or_default(),
-            fields: &request.headers,
-            peer: request.extensions.get().copied(),
-        };
-        self.door.admit(&asked).map_err(|no| match no {
-            No::Word => Problem::Word,
-            No::Pass(why) => Problem::Pass(why),
-        })
     }
 
     /// The answer that all who ask for the same are given, if there is one.
@@ -441,9 +396,6 @@ impl Edge {
 
 /// RFC 9211.
 const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
-
-/// CTA-5007: where a renewed pass stands.
-const PASS: HeaderName = HeaderName::from_static(pass::cat::HEADER);
 
 /// What came of asking for what others ask for too.
 enum Shared {

@@ -22,7 +22,8 @@ pub struct Ask<'a> {
     pub path: &'a str,
     /// Query as it was sent, without the `?`.
     pub query: &'a str,
-    /// Host as the client wrote it, with a port if it is not the scheme's.
+    /// Host as the client wrote it, with a port if it is not the scheme's; looked for for passes only of which
+    /// [`crate::Pass::is_hosted`] is true.
     pub host: Option<&'a str>,
     /// `http` or `https`, if that is certain: behind somebody else's TLS it is not.
     pub scheme: Option<&'a str>,

@@ -199,7 +199,7 @@ fn fits(pattern: &[u8], path: &[u8]) -> bool {
 
 fn unhex(text: &str) -> Option<Vec<u8>> {
     let digit = |b: u8| char::from(b).to_digit(16).map(|d| d as u8);
-    if text.len() % 2 != 0 {
+    if !text.len().is_multiple_of(2) {
         return None;
     }
     text.as_bytes().chunks(2).map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?)).collect()
@@ -214,7 +214,7 @@ fn unescaped(text: &str) -> std::borrow::Cow<'_, str> {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('%') {
         plain.push_str(before);
-        let escaped = after.get(..2).and_then(|hex| unhex(hex)).map(|hex| hex[0]).filter(u8::is_ascii);
+        let escaped = after.get(..2).and_then(unhex).map(|hex| hex[0]).filter(u8::is_ascii);
         rest = match escaped {
             Some(b) => {
                 plain.push(char::from(b));

@@ -247,6 +247,16 @@ impl Pass {
             if c.countries.is_some() || c.networks.as_ref().is_some_and(|n| n.iter().any(by_number)))
     }
 
+    /// Whether it is bound to a host or port, so that one must know which was asked.
+    pub fn is_hosted(&self) -> bool {
+        let by_host = |(part, _): &(cat::Part, cat::Match)| matches!(part, cat::Part::Host | cat::Part::Port);
+        match &self.says {
+            Says::Cat(claims) => claims.uri.iter().any(by_host),
+            Says::EdgeAuth(_) => false,
+            Says::Uri(_) => true,
+        }
+    }
+
     /// Its name, if it is good for one request only.
     pub fn once(&self) -> Option<&[u8]> {
         match &self.says {

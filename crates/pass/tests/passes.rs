@@ -183,7 +183,10 @@ fn a_pass_is_renewed_in_its_last_seconds_and_not_for_ever() {
 
 /// A token with any header and claims, for what no issuer of ours would write.
 fn token(protected: &[u8], unprotected: &[u8], claims: &[u8]) -> String {
-    let bytes = |b: &[u8]| [&[0x58, b.len() as u8], b].concat();
+    let bytes = |b: &[u8]| match b.len() as u8 {
+        length @ 0..24 => [&[0x40 | length], b].concat(),
+        length => [&[0x58, length], b].concat(),
+    };
     let (protected, claims) = (bytes(protected), bytes(claims));
     let message = [b"\x84\x64MAC0", &protected[..], &[0x40], &claims].concat();
     let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &(0..32).collect::<Vec<u8>>());

@@ -8,6 +8,7 @@ mod carrier;
 mod front;
 mod keys;
 mod memo;
+mod seam;
 mod sessions;
 mod told;
 
@@ -29,6 +30,7 @@ pub(crate) use carrier::{Fields, NAMES, NoFields};
 use front::Fronts;
 pub use front::{Prefix, Whereabouts};
 use memo::Entry;
+pub(crate) use seam::hand;
 pub(crate) use sessions::NETWORKS_LIMIT_MAX;
 use sessions::{SHARED_FROM, Sessions};
 use told::{Told, Used};
@@ -241,7 +243,7 @@ impl Guard {
             method: asked.method,
             path,
             query: asked.query,
-            host: asked.fields.find("host", &mut Some),
+            host: None,
             // Before our plain port there may be somebody else's TLS.
             scheme: asked.peer.filter(|peer| peer.secure).map(|_| "https"),
             client,
@@ -262,6 +264,9 @@ impl Guard {
                 entry
             }
         };
+        if entry.pass.is_hosted() {
+            ask.host = asked.fields.find("host", &mut Some);
+        }
         let place;
         if entry.pass.is_placed() {
             place = client.and_then(|client| self.place(asked, client));
