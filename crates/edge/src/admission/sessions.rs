@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(sessions.note(5, 3, WINDOW_S), Some(3));
         assert_eq!(sessions.note(5, 3, WINDOW_S + 1), Some(1), "a new window");
         let counts = (10..100).filter_map(|network| sessions.note(7, network, 0));
-        assert_eq!(counts.last(), Some(NETWORKS_MAX));
+        assert_eq!(counts.max(), Some(NETWORKS_MAX));
     }
 
     #[test]
