@@ -38,7 +38,8 @@ fn eyevinns_library_opens_ours_and_we_open_its() {
         expires_s: now_s + 300,
         not_before_s: Some(now_s),
         uri: vec![(Part::Path, Match::Prefix("/final/".into()))],
-        networks: Some(vec![Network::Prefix("192.0.2.0".parse().unwrap(), 24)]),
+        // An address; of a prefix it wants the zero bytes that RFC 9164 leaves out.
+        networks: Some(vec![Network::Prefix("192.0.2.7".parse().unwrap(), 32)]),
         renewal: Some(Renewal { add_s: 300, window_s: 120 }),
         ..Claims::default()
     };
@@ -51,7 +52,7 @@ fn eyevinns_library_opens_ours_and_we_open_its() {
     let verdicts = open(&ours, &[PATH, "/semi/x"]);
     assert_eq!(verdicts[0]["error"], Value::Null, "{verdicts:?}");
     assert_eq!(verdicts[0]["claims"]["sub"], "session-1");
-    assert_eq!(verdicts[0]["claims"]["catnip"], serde_json::json!(["192.0.2.0/24"]));
+    assert_eq!(verdicts[0]["claims"]["catnip"], serde_json::json!(["192.0.2.7"]));
     assert_eq!(verdicts[0]["claims"]["catr"]["deadline"], 120);
     for refused in [&verdicts[1], &open(&expired, &[PATH])[0], &open(&forged, &[PATH])[0]] {
         assert!(refused["error"].is_string(), "{refused}");
