@@ -26,6 +26,7 @@ fn now_s() -> i64 {
 struct Door {
     edge: Arc<edge::Edge>,
     client: Client,
+    address: std::net::SocketAddr,
     upstream: Upstream,
     document: Mutex<Document>,
     file: PathBuf,
@@ -54,7 +55,7 @@ impl Door {
         let (edge, stop) = (server.edge(), CancellationToken::new());
         tokio::spawn(server.run(stop.clone(), CancellationToken::new()));
         let (client, _stop) = (Client::at(address), stop.drop_guard());
-        Door { edge, client, upstream, document: Mutex::new(document), file, _folder: folder, _stop }
+        Door { edge, client, address, upstream, document: Mutex::new(document), file, _folder: folder, _stop }
     }
 
     fn sign(&self, claims: &Claims) -> String {
@@ -113,6 +114,9 @@ async fn a_pass_opens_what_it_is_for_and_is_no_part_of_it() {
     assert_eq!(preflight.status(), 204);
 }
 
+/// What is sent, with which fields, and what is answered.
+type Case<'a> = (&'a str, String, &'a [(&'a str, &'a str)], u16, &'a str);
+
 /// Each before the object is there and again when it is a hit: these are two ways through the edge.
 #[tokio::test]
 async fn what_does_not_open_says_why_and_asks_nobody() {
@@ -134,7 +138,7 @@ async fn what_does_not_open_says_why_and_asks_nobody() {
         format!("{}{last}", &good[..good.len() - 1])
     };
     let of = |claims: Claims| door.sign(&claims);
-    let refused: Vec<(&str, String, &[(&str, &str)], u16, &str)> = vec![
+    let refused: Vec<Case<'_>> = vec![
         ("forged", forger.sign(&claims(), now_s()).unwrap(), &[], 401, "forged"),
         ("changed", flipped, &[], 401, "forged"),
         ("another's key", stranger.sign(&claims(), now_s()).unwrap(), &[], 401, "unknown_key"),
@@ -228,6 +232,29 @@ async fn a_pass_is_renewed_in_its_last_minutes() {
     }
     let wrong = door.client.head_of(&format!("/{}/semi/1a.m4s", door.sign(&last))).await;
     assert_eq!((wrong.status().as_u16(), header(&wrong, "cta-common-access-token")), (403, ""));
+}
+
+/// The host is a field in HTTP/1.1 and a part of the address since; a pass may be bound to it.
+#[tokio::test]
+async fn the_host_is_known_in_every_protocol() {
+    let door = Door::open().await;
+    let bound = |host: &str| {
+        let is = Match::Exact(host.into());
+        door.sign(&Claims { uri: vec![(Part::Host, is)], ..claims() })
+    };
+    let (here, elsewhere) = (bound("127.0.0.1"), bound("edge.example"));
+    let h2 = hyper_util::client::legacy::Client::builder(hyper_util::rt::TokioExecutor::new())
+        .http2_only(true)
+        .build_http::<http_body_util::Empty<bytes::Bytes>>();
+    for _ in 0..2 {
+        assert_eq!(door.get(&here).await, yes());
+        assert_eq!(door.get(&elsewhere).await, no(403, "wrong_path"));
+        for (token, status) in [(&here, 200), (&elsewhere, 403)] {
+            let address = format!("http://{}/{token}{PATH}", door.address).parse().unwrap();
+            let answer = h2.get(address).await.unwrap();
+            assert_eq!((answer.version(), answer.status().as_u16()), (http::Version::HTTP_2, status));
+        }
+    }
 }
 
 /// Several clients go on asking while keys come and go.
