@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
 /// Of PyPI.
-const M3U8: &str = "m3u8==6.0.0";
+const PACKAGES: [&str; 2] = ["m3u8==6.0.0", "akamai-edgeauth==0.3.2"];
 
 /// Runs a program to its end; its standard output. Panics when it fails, with what it said.
 pub fn run(program: impl AsRef<Path>, args: &[&str]) -> Vec<u8> {
@@ -25,15 +25,16 @@ pub fn json(program: impl AsRef<Path>, args: &[&str]) -> serde_json::Value {
 /// One at a time: tests of one process share what is installed.
 static INSTALLING: Mutex<()> = Mutex::new(());
 
-/// A Python that has `m3u8`.
+/// A Python that has [`PACKAGES`].
 pub fn python() -> PathBuf {
     let _one = INSTALLING.lock();
     let venv = beside_the_tests("python");
     let python = venv.join("bin/python");
-    let stamp = venv.join(M3U8);
+    let stamp = venv.join(PACKAGES.join(" "));
     if !stamp.is_file() {
         run("python3", &["-m", "venv", &venv.display().to_string()]);
-        run(&python, &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", M3U8]);
+        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+        run(&python, &[&pip[..], &PACKAGES].concat());
         std::fs::write(stamp, "").unwrap();
     }
     python
