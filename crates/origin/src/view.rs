@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hls::Media;
+use hls::flavour::FLAVOURS;
 use hls::request::End;
 use timeline::{Position, Utc};
 
@@ -16,8 +17,8 @@ pub(crate) struct View {
     pub(crate) version: u64,
     media: Media,
     made: Utc,
-    /// By whether it is a delta update, and by coding.
-    texts: [[OnceLock<Bytes>; Coding::COUNT]; 2],
+    /// By flavour, by whether it is a delta update, and by coding.
+    texts: [[[OnceLock<Bytes>; Coding::COUNT]; 2]; FLAVOURS.len()],
 }
 
 impl View {
@@ -44,9 +45,14 @@ impl View {
     }
 
     /// Its text in that form; the whole playlist or a delta update.
-    pub(crate) fn text(&self, skip: bool, coding: Coding) -> &Bytes {
-        let texts = &self.texts[usize::from(skip)];
-        let plain = || texts[Coding::Plain as usize].get_or_init(|| hls::render(&self.media, skip).into());
+    pub(crate) fn text(&self, skip: bool, flavour: usize, coding: Coding) -> &Bytes {
+        // In the clear flavours do not differ.
+        let flavour = if self.media.encrypted() { flavour.min(FLAVOURS.len() - 1) } else { 0 };
+        let texts = &self.texts[flavour][usize::from(skip)];
+        let plain = || {
+            texts[Coding::Plain as usize]
+                .get_or_init(|| hls::render(&self.media, skip, &FLAVOURS[flavour]).into())
+        };
         match coding {
             Coding::Plain => plain(),
             coding => texts[coding as usize].get_or_init(|| coding.encode(plain())),
