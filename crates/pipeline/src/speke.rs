@@ -148,3 +148,90 @@ impl Speke {
 fn now(grid: &Grid, epoch: Utc) -> u64 {
     grid.position(utc_now().since(epoch)).map_or(0, |at| at.msn)
 }
+
+#[cfg(test)]
+mod tests {
+    use drm::{Class, Kid, Provider};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    fn scope() -> Scope {
+        Scope { r#match: "demo".parse().unwrap(), programme: "main".parse().unwrap() }
+    }
+
+    /// A server that answers requests with these one after the other, and what it was sent.
+    async fn server(answers: Vec<String>) -> (String, tokio::task::JoinHandle<Vec<String>>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/speke/v2.0", listener.local_addr().unwrap());
+        let task = tokio::spawn(async move {
+            let mut seen = Vec::new();
+            for answer in answers {
+                let (mut socket, _) = listener.accept().await.unwrap();
+                let mut asked = String::new();
+                while !asked.ends_with("</cpix:CPIX>") {
+                    let mut piece = [0; 4_096];
+                    let read = socket.read(&mut piece).await.unwrap();
+                    assert!(read > 0, "{asked}");
+                    asked += std::str::from_utf8(&piece[..read]).unwrap();
+                }
+                socket.write_all(answer.as_bytes()).await.unwrap();
+                seen.push(asked);
+            }
+            seen
+        });
+        (url, task)
+    }
+
+    fn answer(status: &str, body: &str) -> String {
+        format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}", body.len())
+    }
+
+    /// Keys of a period, all of them zeros.
+    fn document(period: u64) -> String {
+        let value = "AAAAAAAAAAAAAAAAAAAAAA==";
+        let keys = Class::ALL.map(|class| {
+            let kid = drm::pssh::uuid(scope().kid(class, period).0);
+            format!("<c:ContentKey kid=\"{kid}\"><c:Data><p:Secret><p:PlainValue>{value}</p:PlainValue></p:Secret></c:Data></c:ContentKey>")
+        });
+        format!(
+            "<c:CPIX xmlns:c=\"urn:dashif:org:cpix\" xmlns:p=\"urn:ietf:params:xml:ns:keyprov:pskc\">{}</c:CPIX>",
+            keys.concat()
+        )
+    }
+
+    #[tokio::test]
+    async fn keys_come_from_a_server_that_fails_at_first() {
+        let (url, seen) = server(vec![
+            answer("500 Oops", ""),
+            answer("200 OK", "<html>come back later</html>"),
+            // Another period's keys are none of ours.
+            answer("200 OK", &document(4)),
+            answer("200 OK", &document(3)),
+        ])
+        .await;
+        let speke = Speke::new(&url, scope(), Scheme::Cbcs).unwrap();
+        speke.insist(3).await.unwrap();
+        for asked in seen.await.unwrap() {
+            assert!(asked.starts_with("POST /speke/v2.0 HTTP/1.1\r\n"), "{asked}");
+            assert!(asked.to_ascii_lowercase().contains("x-speke-version: 2.0"), "{asked}");
+            assert!(
+                asked.contains("index=\"3\"") && asked.contains("commonEncryptionScheme=\"cbcs\""),
+                "{asked}"
+            );
+        }
+        let key = speke.held().key(Class::Hd, 3).unwrap();
+        assert_eq!((key.kid, Kid(key.secret.0)), (scope().kid(Class::Hd, 3), Kid([0; 16])));
+        // The server is gone: what it said stays in use.
+        assert_eq!(speke.held().key(Class::Hd, 9), Ok(key));
+        assert!(!speke.held().has(9));
+    }
+
+    #[test]
+    fn a_url_is_one() {
+        for bad in ["", "keys.example", "ftp://keys.example/", "/speke"] {
+            assert!(Speke::new(bad, scope(), Scheme::Cenc).is_err(), "{bad}");
+        }
+    }
+}
