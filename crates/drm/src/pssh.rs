@@ -104,3 +104,51 @@ fn boxed(version: u8, system: &[u8; 16], kids: &[Kid], data: &[u8]) -> Vec<u8> {
     bytes.extend_from_slice(&body);
     bytes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Key, Secret};
+
+    fn hex(bytes: &[u8]) -> String {
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// What `shaka-packager` 3.8 wrote for this key; tests/ ask it again.
+    #[test]
+    fn as_shaka_packager_writes_them() {
+        let kid: Kid = "0123456789abcdef0123456789abcdef".parse().unwrap();
+        let secret: Kid = "00112233445566778899aabbccddeeff".parse().unwrap();
+        let key = Key { kid, secret: Secret(secret.0), iv: [0; 16] };
+        let id = kid.to_string();
+        for (scheme, last) in [(Scheme::Cbcs, "48f3c6899b06"), (Scheme::Cenc, "48e3dc959b06")] {
+            let expected =
+                format!("000000387073736800000000edef8ba979d64acea3c827dcd51d21ed000000181210{id}{last}");
+            assert_eq!(hex(&widevine(kid, scheme)), expected);
+        }
+        let expected =
+            format!("0000003470737368010000001077efecc0b24d02ace33c1e52e2fb4b00000001{id}00000000");
+        assert_eq!(hex(&common(&[kid])), expected);
+        for (scheme, size, text) in [
+            (
+                Scheme::Cbcs,
+                478,
+                "version=\"4.3.0.0\"><DATA><PROTECTINFO><KIDS><KID ALGID=\"AESCBC\" \
+                 VALUE=\"Z0UjAauJ780BI0VniavN7w==\"></KID></KIDS></PROTECTINFO></DATA></WRMHEADER>",
+            ),
+            (
+                Scheme::Cenc,
+                550,
+                "version=\"4.0.0.0\"><DATA><PROTECTINFO><KEYLEN>16</KEYLEN><ALGID>AESCTR</ALGID></PROTECTINFO>\
+                 <KID>Z0UjAauJ780BI0VniavN7w==</KID><CHECKSUM>Ib0Unyi9LCw=</CHECKSUM></DATA></WRMHEADER>",
+            ),
+        ] {
+            let checksum = (scheme == Scheme::Cenc).then(|| key.checksum());
+            let box_ = playready(kid, scheme, checksum);
+            let header: Vec<u16> =
+                box_[42..].chunks(2).map(|two| u16::from_le_bytes([two[0], two[1]])).collect();
+            let header = String::from_utf16(&header).unwrap();
+            assert!(header.ends_with(text) && box_.len() == size, "{} {header}", box_.len());
+        }
+    }
+}

@@ -27,6 +27,11 @@ pub enum Length {
 }
 
 impl Schedule {
+    /// Of lengths as people write them, on a programme's grid. A period of 0 is no rotation.
+    pub fn new(clear: Length, period: Length, grid: &Grid) -> Schedule {
+        Schedule { clear: clear.segments(grid), period: NonZeroU64::new(period.segments(grid)) }
+    }
+
     /// The period of a segment; nothing when it is in the clear.
     pub fn period(&self, msn: u64) -> Option<u64> {
         (msn >= self.clear).then(|| self.period.map_or(0, |segments| msn / segments))

@@ -1,7 +1,6 @@
 //! Encryption of parts: which key is whose turn, and what the origin is told of it.
 
 use std::fmt;
-use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -163,7 +162,7 @@ impl Drm {
 
     /// Which segment has which key.
     pub fn schedule(&self, grid: &Grid) -> Schedule {
-        Schedule { clear: self.clear.segments(grid), period: NonZeroU64::new(self.period.segments(grid)) }
+        Schedule::new(self.clear, self.period, grid)
     }
 
     /// For a track: its encryption and its init segment.
