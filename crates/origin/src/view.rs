@@ -16,6 +16,8 @@ use crate::coding::Coding;
 pub(crate) struct View {
     pub(crate) version: u64,
     media: Media,
+    /// In the clear flavours do not differ.
+    encrypted: bool,
     made: Utc,
     /// By flavour, by whether it is a delta update, and by coding.
     texts: [[[OnceLock<Bytes>; Coding::COUNT]; 2]; FLAVOURS.len()],
@@ -23,7 +25,7 @@ pub(crate) struct View {
 
 impl View {
     pub(crate) fn new(version: u64, media: Media, made: Utc) -> View {
-        View { version, media, made, texts: Default::default() }
+        View { version, encrypted: media.encrypted(), media, made, texts: Default::default() }
     }
 
     /// Whether there is anything to list.
@@ -46,8 +48,7 @@ impl View {
 
     /// Its text in that form; the whole playlist or a delta update.
     pub(crate) fn text(&self, skip: bool, flavour: usize, coding: Coding) -> &Bytes {
-        // In the clear flavours do not differ.
-        let flavour = if self.media.encrypted() { flavour.min(FLAVOURS.len() - 1) } else { 0 };
+        let flavour = if self.encrypted { flavour.min(FLAVOURS.len() - 1) } else { 0 };
         let texts = &self.texts[flavour][usize::from(skip)];
         let plain = || {
             texts[Coding::Plain as usize]
