@@ -111,7 +111,7 @@ fn write(folder: &Path, name: &str, pieces: &[&[u8]]) -> std::path::PathBuf {
 }
 
 /// The same init segment, but of one key. Decryptors take the key's name and IV from there and know nothing of keys that
-/// rotate (players do: `tests/browser`).
+/// rotate.
 fn of_one_key(init: &[u8], key: &Key) -> Vec<u8> {
     let tenc = init.windows(4).position(|four| four == b"tenc").unwrap();
     let mut init = init.to_vec();
