@@ -27,8 +27,8 @@ pub(crate) fn boxed(kind: &[u8; 4], parts: &[&[u8]]) -> Vec<u8> {
 /// The protection of a sample entry of type `original` (ISO/IEC 14496-12, 8.12).
 pub(crate) fn sinf(original: &[u8; 4], video: bool, defaults: &Defaults) -> Vec<u8> {
     let (kid, iv) = defaults.key.unwrap_or((Kid([0; 16]), [0; 16]));
-    // Version 1 has room for the pattern.
-    let version: u32 = if pattern(defaults.scheme, video) == 0 { 0 } else { 1 << 24 };
+    // Version 1 has room for a pattern, and `cbcs` is a scheme of patterns, also where it has none.
+    let version: u32 = if defaults.scheme == Scheme::Cbcs { 1 << 24 } else { 0 };
     let mut body = version.to_be_bytes().to_vec();
     body.push(0);
     body.extend(settings(defaults.scheme, video, kid, iv));
