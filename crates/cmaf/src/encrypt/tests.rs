@@ -68,7 +68,7 @@ fn decrypted(scheme: Scheme, video: bool, sample: &[u8], said: &Auxiliary) -> Ve
             Scheme::Cbcs => {
                 let mut before = key().iv;
                 for (n, block) in range.chunks_exact_mut(16).enumerate() {
-                    if video && n % 10 != 0 {
+                    if video && !n.is_multiple_of(10) {
                         continue;
                     }
                     let seen: [u8; 16] = (&*block).try_into().unwrap();

@@ -63,7 +63,7 @@ pub(crate) fn any_match() -> impl Strategy<Value = Match> {
 /// Of key `n`; before every second key the next one is announced.
 pub(crate) fn protection(n: u8) -> Protection {
     let kid = |n| Kid([n; 16]);
-    let next = (n % 2 == 0).then(|| Next { kid: kid(n + 1), msn: 1 << 31 });
+    let next = n.is_multiple_of(2).then(|| Next { kid: kid(n + 1), msn: 1 << 31 });
     Protection { scheme: Scheme::Cbcs, kid: kid(n), checksum: None, next }
 }
 
@@ -94,7 +94,7 @@ impl Match {
                 msn,
                 start: self.start(Position { msn, part: 0 }),
                 init: InitId(init),
-                key: (keys % 4 != 0).then(|| protection(keys)),
+                key: (!keys.is_multiple_of(4)).then(|| protection(keys)),
                 discontinuity,
                 parts: vec![],
             };
