@@ -126,7 +126,7 @@ proptest! {
             at = from + part.protected as usize;
             prop_assert!(part.protected == 0 || clear.iter().all(|c| c.end <= from || at <= c.start), "{part:?} at {from}");
             prop_assert!(part.protected == 0 || part.protected >= 16);
-            prop_assert!(scheme == Scheme::Cbcs || part.protected % 16 == 0);
+            prop_assert!(scheme == Scheme::Cbcs || part.protected.is_multiple_of(16));
         }
         // All that may be protected is: a block of cenc is lost at most.
         let protected: usize = said.subsamples.iter().map(|s| s.protected as usize).sum();
