@@ -73,6 +73,9 @@ pub(crate) struct Config {
     no_scores: bool,
     #[command(flatten)]
     origin: origin::Config,
+    /// Without a file for the secret, one is made in the folder of --var.
+    #[command(flatten)]
+    drm: pipeline::protect::Config,
 }
 
 struct Listeners {
@@ -104,7 +107,7 @@ fn port(listener: &TcpListener) -> anyhow::Result<u16> {
     Ok(listener.local_addr()?.port())
 }
 
-pub(crate) async fn run(config: Config, shutdown: CancellationToken) -> anyhow::Result<()> {
+pub(crate) async fn run(mut config: Config, shutdown: CancellationToken) -> anyhow::Result<()> {
     // Whatever can be refused is refused before anything starts.
     let _: pipeline::plan::Ladder = config.ladder.parse()?;
     config.origin.check()?;
@@ -113,6 +116,12 @@ pub(crate) async fn run(config: Config, shutdown: CancellationToken) -> anyhow::
     }
     std::fs::create_dir_all(&config.var)
         .with_context(|| format!("making the folder {}", config.var.display()))?;
+    if config.drm.needs_secret() {
+        let file = config.var.join("drm-secret");
+        pipeline::protect::make_secret(&file).with_context(|| format!("making {}", file.display()))?;
+        config.drm.drm_secret = Some(file);
+    }
+    config.drm.check()?;
     let store = config.var.join("pavilion.db");
     let listeners = Listeners::open(config.port).await?;
     let (app, edge) = (port(&listeners.app)?, port(&listeners.edge)?);
@@ -307,6 +316,7 @@ impl Family {
             ]));
             args.extend(words(["--store", &store.display().to_string(), "--ladder", &config.ladder]));
             args.extend(words(["--preset", &config.preset, "--clock", clock]));
+            args.extend(config.drm.words());
             family.keep(Child::new(name, args), shutdown)?;
         }
         family.keep(Child::new("stadium", ground), shutdown)?;
