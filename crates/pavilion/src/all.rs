@@ -158,7 +158,6 @@ pub(crate) async fn run(config: Config, shutdown: CancellationToken) -> anyhow::
             anyhow::Ok(())
         });
     }
-    recorded.serve(listeners.admin, admin::purge(tiers), shutdown.clone());
     let arrival = arrival::Config {
         r#match: config.r#match.clone(),
         title: config.title.clone(),
@@ -173,9 +172,20 @@ pub(crate) async fn run(config: Config, shutdown: CancellationToken) -> anyhow::
             Some(_) => vec![format!("{CLUB}:cricket:Club match").parse()?],
             None => Vec::new(),
         },
+        store: store.clone(),
+        entitlements: config.var.join("entitlements.db"),
+        journal: config.var.join("provisional.journal"),
+        no_copy: false,
+        places: arrival::whereabouts::Files::default(),
+        trusted_proxies: Vec::new(),
+        per_address: arrival::PER_ADDRESS,
+        licence: None,
+        telemetry: None,
     };
-    let (stop, signer) = (shutdown.clone(), plane.as_mut().and_then(Plane::signer));
-    servers.spawn(async move { anyhow::Ok(arrival::serve(arrival, signer, listeners.app, stop).await?) });
+    let signer = plane.as_mut().and_then(Plane::signer);
+    let arrival = arrival::Arrival::open(arrival, signer, shutdown.clone()).await?;
+    recorded.serve(listeners.admin, admin::purge(tiers).merge(arrival.admin()), shutdown.clone());
+    servers.spawn(async move { anyhow::Ok(arrival.serve(listeners.app).await?) });
 
     let starts_ms = plane.as_ref().map(|plane| plane.starts_ms);
     let mut family = Family::start(&config, epoch, origin, &store, starts_ms, &shutdown)?;
