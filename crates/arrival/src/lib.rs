@@ -153,6 +153,14 @@ fn now_ms() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
+/// Reads a JSON object. A list is none, though serde would take its entries for the members.
+fn object<T: serde::de::DeserializeOwned>(text: &[u8]) -> Result<T, String> {
+    match text.iter().find(|b| !b.is_ascii_whitespace()) {
+        Some(b'[') => Err("it is a list, and should be an object".into()),
+        _ => serde_json::from_slice(text).map_err(|error| error.to_string()),
+    }
+}
+
 /// An id that nobody can guess, of 128 bits.
 fn fresh_id() -> String {
     let mut bytes = [0; 16];

@@ -32,21 +32,25 @@ impl Catalog {
     ///
     /// # Errors
     ///
-    /// The first that is wrong and was not.
-    pub fn check(&self, before: &Catalog) -> Result<(), Fault> {
-        let fault = self.faults().find(|fault| !before.faults().any(|known| known == *fault));
-        fault.map_or(Ok(()), Err)
+    /// One that is wrong and was not, if possible of a document that was changed.
+    pub fn check(&self, before: &Catalog, changed: impl Fn(Kind, &str) -> bool) -> Result<(), Fault> {
+        let mut new = self.faults().filter(|(_, _, fault)| !before.faults().any(|(_, _, known)| known == *fault));
+        let Some(first) = new.next() else { return Ok(()) };
+        let own = |(kind, id, _): &(Kind, &String, Fault)| changed(*kind, id);
+        let (_, _, fault) = if own(&first) { first } else { new.find(own).unwrap_or(first) };
+        Err(fault)
     }
 
-    fn faults(&self) -> impl Iterator<Item = Fault> {
+    fn faults(&self) -> impl Iterator<Item = (Kind, &String, Fault)> {
         Kind::ALL.into_iter().flat_map(move |kind| {
             let ids = self.ids(kind);
             let many = ids.len();
-            let crowd = ids.last().filter(|_| many > DOCUMENTS_MAX).map(|id| {
-                Fault::new(kind, id, &format!("there would be {many} of its kind, more than {DOCUMENTS_MAX}"))
+            let crowd = ids.last().copied().filter(|_| many > DOCUMENTS_MAX).map(|id| {
+                let why = format!("there would be {many} of its kind, more than {DOCUMENTS_MAX}");
+                (kind, id, Fault::new(kind, id, &why))
             });
             let each = ids.into_iter().filter_map(move |id| {
-                self.check_one(kind, id).err().map(|why| Fault::new(kind, id, &why))
+                self.check_one(kind, id).err().map(|why| (kind, id, Fault::new(kind, id, &why)))
             });
             each.chain(crowd)
         })

@@ -31,7 +31,7 @@ impl File {
     ///
     /// It is none.
     pub fn read(text: &[u8]) -> Result<File, Fault> {
-        let file: File = serde_json::from_slice(text).map_err(|error| {
+        let file: File = crate::object(text).map_err(|error| {
             let form = r#"{"pavilion_catalog": 1, "documents": {"match": [{"id": "final", …}]}}"#;
             Fault::file(&format!("{error}; it has the form {form}"))
         })?;

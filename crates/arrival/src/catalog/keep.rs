@@ -110,7 +110,7 @@ impl Keeper {
         self.refresh().await?;
         let before = self.copy().catalog.clone();
         let after = applied(&before, &edits)?;
-        after.check(&before)?;
+        after.check(&before, |kind, id| edits.iter().any(|edit| edit.kind == kind && edit.id == id))?;
         let place = |edit: &Edit| Kind::ALL.iter().position(|k| *k == edit.kind);
         edits.sort_by_key(place);
         let (gone, put): (Vec<&Edit>, Vec<&Edit>) = edits.iter().partition(|edit| edit.document.is_none());

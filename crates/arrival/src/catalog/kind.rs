@@ -112,7 +112,7 @@ fn put<T: DeserializeOwned>(
     own: fn(&T) -> &String,
 ) -> Result<(), Fault> {
     let fault = |why: String| Fault::new(kind, id, &why);
-    let document: T = serde_json::from_str(text).map_err(|error| fault(error.to_string()))?;
+    let document: T = crate::object(text.as_bytes()).map_err(&fault)?;
     if own(&document) != id {
         return Err(fault(format!("its id says '{}'; both must be the same", super::check::short(own(&document)))));
     }

@@ -60,12 +60,9 @@ async fn list(State(door): State<Arc<Door>>, Query(whose): Query<Whose>) -> Resu
 /// Takes one, or a list.
 async fn put(State(door): State<Arc<Door>>, headers: HeaderMap, body: Bytes) -> Result<Json<Vec<Bought>>, Problem> {
     let wrong = |why: String| Problem::wrong(format!("the purchases are not taken: {why}"));
-    let bought: Vec<Bought> = match serde_json::from_slice::<Bought>(&body) {
-        Ok(one) => vec![one],
-        Err(error) => match body.iter().find(|b| !b.is_ascii_whitespace()) {
-            Some(b'[') => serde_json::from_slice(&body).map_err(|error| wrong(error.to_string()))?,
-            _ => return Err(wrong(error.to_string())),
-        },
+    let bought: Vec<Bought> = match body.iter().find(|b| !b.is_ascii_whitespace()) {
+        Some(b'[') => serde_json::from_slice(&body).map_err(|error| wrong(error.to_string()))?,
+        _ => vec![crate::object(&body).map_err(wrong)?],
     };
     if bought.len() > PAGE_MAX {
         return Err(wrong(format!("there are {}, more than {PAGE_MAX}; send some at a time", bought.len())));

@@ -51,7 +51,7 @@ async fn read(State(door): State<Arc<Door>>) -> Json<Value> {
 
 async fn write(State(door): State<Arc<Door>>, headers: HeaderMap, body: Bytes) -> Result<Json<Value>, Problem> {
     let wrong = |why: String| Problem::wrong(format!("the lever is not taken: {why}"));
-    let set: Lever = serde_json::from_slice(&body).map_err(|error| {
+    let set: Lever = crate::object(&body).map_err(|error| {
         wrong(format!(r#"{error}; write {{"positive": "auto", "negative": false, "note": "why"}}"#))
     })?;
     if set.note.chars().count() > NOTE_MAX {

@@ -5,6 +5,9 @@
 
 use super::limits::{FALL, SLOW_MS_MIN, SLOW_TIMES, UNDER_WAY_MAX, UNDER_WAY_MIN};
 
+/// What the best time grows by with each answer: twice as much after some minutes of a full house.
+const CREEP: f64 = 1.000_001;
+
 /// The limit that is being found.
 #[derive(Clone, Debug)]
 pub struct Limit {
@@ -37,9 +40,10 @@ impl Limit {
         self.under_way = self.under_way.saturating_sub(1);
         self.deaf = self.deaf.saturating_sub(1);
         let Some(took_ms) = took_ms else { return };
-        self.best_ms = took_ms.min(self.best_ms * 1.0005);
+        self.best_ms = took_ms.min(self.best_ms * CREEP);
         if took_ms > (self.best_ms * SLOW_TIMES).max(SLOW_MS_MIN) {
-            if self.deaf == 0 {
+            // If there is room all the same, it is not for those under way that it is slow.
+            if full && self.deaf == 0 {
                 self.limit = (self.limit * FALL).max(UNDER_WAY_MIN);
                 self.deaf = self.under_way;
             }
@@ -99,7 +103,7 @@ mod tests {
     fn at_ten_times_the_load_those_who_are_let_in_are_answered_soon() {
         for (workers, work_ms) in [(2, 1.0), (20, 5.0), (4, 20.0)] {
             let mut limit = Limit::default();
-            let (found, late) = serve(workers, work_ms, &mut limit, 20);
+            let (found, late) = serve(workers, work_ms, &mut limit, 6);
             assert!(late <= 100.0, "{workers} workers of {work_ms} ms: {late} ms at a limit of {found}");
             assert!(found >= workers as f64, "it starves {workers} workers: {found}");
         }

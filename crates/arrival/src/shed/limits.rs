@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Requests under way at once, at most: of some 10 KB each, 80 MB. The limit that holds is found between the two.
 pub(crate) const UNDER_WAY_MAX: f64 = 8_192.0;
 /// And at least: what two cores do at once, several times over.
-pub(crate) const UNDER_WAY_MIN: f64 = 32.0;
+pub(crate) const UNDER_WAY_MIN: f64 = 16.0;
 
 /// An answer that took so many times as long as the best of late says that too many are under way: it waited twice as
 /// long as it was worked on.

@@ -228,7 +228,9 @@ mod tests {
                         if let Some(known) = known { known.1 = now }
                     }
                     _ => {
-                        prop_assert_eq!(slots.stop("a", &name), model.iter().any(|(d, _)| *d == device));
+                        let known = model.iter().any(|(d, _)| *d == device);
+                        // One that was silent may be stopped too.
+                        prop_assert!(slots.stop("a", &name) || !known);
                         model.retain(|(d, _)| *d != device);
                     }
                 }
