@@ -88,7 +88,12 @@ impl Door {
             config,
         });
         door.follow_levers().await;
-        tokio::spawn(panic::run(door.panic.clone(), door.checker.clone(), door.keeper.clone(), shutdown.clone()));
+        tokio::spawn(panic::run(
+            door.panic.clone(),
+            door.checker.clone(),
+            door.keeper.clone(),
+            shutdown.clone(),
+        ));
         if !door.config.no_copy {
             tokio::spawn(follow(door.checker.clone(), shutdown.clone()));
         }
@@ -116,7 +121,8 @@ impl Door {
                 let advice = register.map(|r| serde_json::from_str(&r.value)).transpose();
                 match advice {
                     Ok(advice) => {
-                        *self.advice.write().unwrap_or_else(PoisonError::into_inner) = advice.unwrap_or_default();
+                        *self.advice.write().unwrap_or_else(PoisonError::into_inner) =
+                            advice.unwrap_or_default();
                     }
                     Err(error) => tracing::error!(%error, "the advice cannot be read"),
                 }

@@ -49,7 +49,12 @@ impl Entitlements for Mortal {
         self.checks.fetch_add(1, Ordering::SeqCst);
         self.alive()?.held(accounts, now_ms).await
     }
-    async fn changed(&self, since_ms: i64, after: Option<(i64, String)>, max: usize) -> Result<Vec<Purchase>, store::Error> {
+    async fn changed(
+        &self,
+        since_ms: i64,
+        after: Option<(i64, String)>,
+        max: usize,
+    ) -> Result<Vec<Purchase>, store::Error> {
         self.alive()?.changed(since_ms, after, max).await
     }
     async fn record(&self, passes: &[Provisional]) -> Result<(), store::Error> {
@@ -132,10 +137,8 @@ impl House {
             dead: AtomicBool::new(dead),
             checks: AtomicUsize::new(0),
         });
-        let stores = Stores {
-            registers: Arc::new(Sqlite::open(&config.store).unwrap()),
-            entitlements: store.clone(),
-        };
+        let stores =
+            Stores { registers: Arc::new(Sqlite::open(&config.store).unwrap()), entitlements: store.clone() };
         let shutdown = CancellationToken::new();
         let signer = Signer::generate("test").unwrap();
         let door = Door::open(config, stores, Some(signer), shutdown.clone()).await.unwrap();
@@ -199,6 +202,13 @@ impl House {
         });
         let said = self.admin("POST", "purchases", bought.collect::<Value>().to_string()).await;
         assert_eq!(said.status, StatusCode::OK, "{}", said.body);
+    }
+
+    /// The account would buy, with the database gone.
+    pub(crate) async fn buy_in_vain(&self, account: &str) {
+        let bought = json!({"account": account, "product": "season", "from_ms": 0, "until_ms": 1});
+        let said = self.admin("POST", "purchases", bought.to_string()).await;
+        assert_eq!(said.status, StatusCode::SERVICE_UNAVAILABLE, "{}", said.body);
     }
 
     pub(crate) fn kill(&self, dead: bool) {

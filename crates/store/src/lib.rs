@@ -15,8 +15,8 @@ mod sqlite_log;
 pub mod conformance;
 
 pub use entitlements::{
-    ACCOUNTS_MAX, Change, DOCUMENT_MAX, Entitlements, PAGE_MAX, PURCHASES_MAX, Provisional, Purchase, SqliteEntitlements,
-    Tally, Verdict, WORD_MAX,
+    ACCOUNTS_MAX, Change, DOCUMENT_MAX, Entitlements, PAGE_MAX, PURCHASES_MAX, Provisional, Purchase,
+    SqliteEntitlements, Tally, Verdict, WORD_MAX,
 };
 pub use log::{APPEND_MAX, Appended, Log, New, READ_MAX, Record, TOPICS_MAX};
 pub use registers::{LIST_MAX, Outcome, Register, Registers};

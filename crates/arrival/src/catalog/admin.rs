@@ -84,7 +84,10 @@ async fn list(State(door): State<Arc<Door>>, Path(name): Path<String>) -> Result
     Ok(Json(documents.collect()))
 }
 
-async fn read(State(door): State<Arc<Door>>, Path((name, id)): Path<(String, String)>) -> Result<Json<Value>, Problem> {
+async fn read(
+    State(door): State<Arc<Door>>,
+    Path((name, id)): Path<(String, String)>,
+) -> Result<Json<Value>, Problem> {
     let kind = kind(&name)?;
     door.keeper.refresh().await?;
     let found = door.keeper.copy().catalog.documents(kind).into_iter().find(|(known, _)| *known == id);
@@ -99,7 +102,8 @@ async fn write(
     body: Bytes,
 ) -> Result<Json<Value>, Problem> {
     let kind = kind(&name)?;
-    let document = std::str::from_utf8(&body).map_err(|_| Error::from(Fault::new(kind, &id, "it is no text")))?;
+    let document =
+        std::str::from_utf8(&body).map_err(|_| Error::from(Fault::new(kind, &id, "it is no text")))?;
     let edit = Edit { kind, id: id.clone(), document: Some(document.to_owned()) };
     door.keeper.edit(&operator(&headers), vec![edit], crate::now_ms()).await?;
     read(State(door), Path((name, id))).await
@@ -123,7 +127,8 @@ struct Page {
 
 async fn history(State(door): State<Arc<Door>>, Query(page): Query<Page>) -> Result<Json<Value>, Problem> {
     let before_ms = page.before_ms.unwrap_or(i64::MAX);
-    let changes = door.entitlements.changes(before_ms, page.max.unwrap_or(CHANGES)).await.map_err(Error::from)?;
+    let changes =
+        door.entitlements.changes(before_ms, page.max.unwrap_or(CHANGES)).await.map_err(Error::from)?;
     // What stood there is JSON, and is given as such.
     let document = |text: Option<String>| text.map(|t| serde_json::from_str(&t).unwrap_or(Value::String(t)));
     let all = changes.into_iter().map(|change| {

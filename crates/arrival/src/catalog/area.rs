@@ -16,7 +16,9 @@ impl Area {
             && self.postcodes.is_empty()
             && self.polygon.is_empty();
         whole
-            || hit(&self.subdivisions, place.subdivision.as_deref(), |listed, at| listed.eq_ignore_ascii_case(at))
+            || hit(&self.subdivisions, place.subdivision.as_deref(), |listed, at| {
+                listed.eq_ignore_ascii_case(at)
+            })
             || hit(&self.cities, place.city.as_ref(), |listed, at| listed == at)
             || hit(&self.postcodes, place.postcode.as_deref(), |listed, at| same_post(listed, at))
             || (!self.polygon.is_empty() && place.location.is_none_or(|at| inside(&self.polygon, at)))
@@ -31,7 +33,8 @@ fn hit<L, T: ?Sized>(listed: &[L], at: Option<&T>, same: impl Fn(&L, &T) -> bool
 /// One begins with the other: files have only the first half of some countries' postcodes, and a viewer of that half may
 /// live in the listed whole.
 fn same_post(listed: &str, at: &str) -> bool {
-    let plain = |text: &str| text.bytes().filter(u8::is_ascii_alphanumeric).map(|b| b.to_ascii_uppercase()).collect();
+    let plain =
+        |text: &str| text.bytes().filter(u8::is_ascii_alphanumeric).map(|b| b.to_ascii_uppercase()).collect();
     let (listed, at): (Vec<u8>, Vec<u8>) = (plain(listed), plain(at));
     at.starts_with(&listed) || listed.starts_with(&at)
 }

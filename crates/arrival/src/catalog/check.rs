@@ -34,7 +34,8 @@ impl Catalog {
     ///
     /// One that is wrong and was not, if possible of a document that was changed.
     pub fn check(&self, before: &Catalog, changed: impl Fn(Kind, &str) -> bool) -> Result<(), Fault> {
-        let mut new = self.faults().filter(|(_, _, fault)| !before.faults().any(|(_, _, known)| known == *fault));
+        let mut new =
+            self.faults().filter(|(_, _, fault)| !before.faults().any(|(_, _, known)| known == *fault));
         let Some(first) = new.next() else { return Ok(()) };
         let own = |(kind, id, _): &(Kind, &String, Fault)| changed(*kind, id);
         let (_, _, fault) = if own(&first) { first } else { new.find(own).unwrap_or(first) };
@@ -93,7 +94,9 @@ impl Catalog {
         if p.height_max.is_some_and(|h| h < 144) {
             return Err("height_max must be 144 lines or more, or left out for all".into());
         }
-        p.languages.as_ref().map_or(Ok(()), |l| self.named("languages", "language", l, |c, id| c.languages.contains_key(id)))
+        p.languages
+            .as_ref()
+            .map_or(Ok(()), |l| self.named("languages", "language", l, |c, id| c.languages.contains_key(id)))
     }
 
     fn r#match(&self, m: &Match) -> Check {
@@ -104,7 +107,10 @@ impl Catalog {
             name("titles", title)?;
         }
         if !["", "cricket", "football"].contains(&m.sport.as_str()) {
-            return Err(format!("sport is '{}'; write cricket, football, or nothing if it is not scored", short(&m.sport)));
+            return Err(format!(
+                "sport is '{}'; write cricket, football, or nothing if it is not scored",
+                short(&m.sport)
+            ));
         }
         m.teams.iter().try_for_each(|team| name("teams", team))?;
         if m.league.len() > NAME_MAX || m.home_region.as_ref().is_some_and(|r| r.len() > NAME_MAX) {
@@ -121,8 +127,13 @@ impl Catalog {
         name("title", &p.title)?;
         word("programme", &p.programme)?;
         self.matches(std::slice::from_ref(&p.r#match))?;
-        let twin = self.programmes.values().find(|o| o.id != p.id && o.r#match == p.r#match && o.programme == p.programme);
-        twin.map_or(Ok(()), |o| Err(format!("the programme '{}' of that match has the same name in URLs", o.id)))
+        let twin = self
+            .programmes
+            .values()
+            .find(|o| o.id != p.id && o.r#match == p.r#match && o.programme == p.programme);
+        twin.map_or(Ok(()), |o| {
+            Err(format!("the programme '{}' of that match has the same name in URLs", o.id))
+        })
     }
 
     fn product(&self, p: &Product) -> Check {
@@ -166,7 +177,9 @@ impl Catalog {
 
     fn named(&self, what: &str, of: &str, ids: &[String], has: fn(&Catalog, &str) -> bool) -> Check {
         list(what, ids.len())?;
-        ids.iter().find(|id| !has(self, id)).map_or(Ok(()), |id| Err(format!("there is no {of} '{}'", short(id))))
+        ids.iter()
+            .find(|id| !has(self, id))
+            .map_or(Ok(()), |id| Err(format!("there is no {of} '{}'", short(id))))
     }
 }
 
@@ -177,9 +190,13 @@ fn area(a: &Area) -> Check {
     {
         list(what, len)?;
     }
-    let letters = |s: &str, max: usize| (1..=max).contains(&s.len()) && s.bytes().all(|b| b.is_ascii_alphanumeric());
+    let letters =
+        |s: &str, max: usize| (1..=max).contains(&s.len()) && s.bytes().all(|b| b.is_ascii_alphanumeric());
     if let Some(bad) = a.subdivisions.iter().find(|s| !letters(s, 3)) {
-        return Err(format!("'{}' is no subdivision; write the part after the dash, TN for IN-TN", short(bad)));
+        return Err(format!(
+            "'{}' is no subdivision; write the part after the dash, TN for IN-TN",
+            short(bad)
+        ));
     }
     let plain = |s: &str| s.bytes().filter(|b| !b" -".contains(b)).map(char::from).collect::<String>();
     if let Some(bad) = a.postcodes.iter().find(|s| !s.is_ascii() || !letters(&plain(s), 10)) {
@@ -198,11 +215,16 @@ fn polygon(corners: &[[f64; 2]]) -> Check {
     if let Some([lat, lon]) =
         corners.iter().find(|[lat, lon]| !(-90.0..=90.0).contains(lat) || !(-180.0..=180.0).contains(lon))
     {
-        return Err(format!("[{lat}, {lon}] is no corner; write latitude (-90 to 90), then longitude (-180 to 180)"));
+        return Err(format!(
+            "[{lat}, {lon}] is no corner; write latitude (-90 to 90), then longitude (-180 to 180)"
+        ));
     }
-    let (west, east) = corners.iter().fold((f64::MAX, f64::MIN), |(w, e), [_, lon]| (w.min(*lon), e.max(*lon)));
+    let (west, east) =
+        corners.iter().fold((f64::MAX, f64::MIN), |(w, e), [_, lon]| (w.min(*lon), e.max(*lon)));
     if east - west > 180.0 {
-        return Err("the polygon is wider than 180 degrees; if it crosses the date line, split it there".into());
+        return Err(
+            "the polygon is wider than 180 degrees; if it crosses the date line, split it there".into()
+        );
     }
     Ok(())
 }

@@ -204,7 +204,9 @@ pub struct Product {
 impl Product {
     /// It opens this match.
     pub fn opens(&self, one: &Match) -> bool {
-        let has = |list: &Option<Vec<String>>, name: &str| list.as_ref().is_none_or(|l| l.iter().any(|n| n == name));
+        let has = |list: &Option<Vec<String>>, name: &str| {
+            list.as_ref().is_none_or(|l| l.iter().any(|n| n == name))
+        };
         has(&self.matches, &one.id) && has(&self.leagues, &one.league)
     }
 }

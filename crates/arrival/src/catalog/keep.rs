@@ -134,7 +134,8 @@ impl Keeper {
     /// Writes a document unless one stands there. Of one that stands these members are set, if they are another.
     pub(crate) async fn seed(&self, kind: Kind, document: &Value, set: &[&str]) -> Result<(), Error> {
         let key = format!("{}{}", prefix(kind), document["id"].as_str().unwrap_or_default());
-        let Outcome::Lost(standing) = self.registers.put_if(&key, &document.to_string(), None, None).await? else {
+        let Outcome::Lost(standing) = self.registers.put_if(&key, &document.to_string(), None, None).await?
+        else {
             return Ok(());
         };
         let Ok(mut now) = serde_json::from_str::<Value>(&standing.value) else { return Ok(()) };

@@ -114,7 +114,10 @@ fn put<T: DeserializeOwned>(
     let fault = |why: String| Fault::new(kind, id, &why);
     let document: T = crate::object(text.as_bytes()).map_err(&fault)?;
     if own(&document) != id {
-        return Err(fault(format!("its id says '{}'; both must be the same", super::check::short(own(&document)))));
+        return Err(fault(format!(
+            "its id says '{}'; both must be the same",
+            super::check::short(own(&document))
+        )));
     }
     documents.insert(id.to_owned(), document);
     Ok(())

@@ -94,7 +94,8 @@ impl Copy {
 impl Catalog {
     fn show(&self, one: &Match) -> Show {
         let names = |matches: &[String]| matches.contains(&one.id);
-        let mut programmes: Vec<_> = self.programmes.values().filter(|p| p.r#match == one.id).cloned().collect();
+        let mut programmes: Vec<_> =
+            self.programmes.values().filter(|p| p.r#match == one.id).cloned().collect();
         programmes.sort_by_key(|p| p.angle);
         let mut offers: Vec<_> = self
             .products

@@ -18,19 +18,51 @@ async fn a_wrong_document_is_refused_in_one_sentence_and_changes_nothing() {
     let before = house.admin("GET", "catalog", "").await.body;
     let area = |area: Value| json!({"id": "x", "name": "x", "matches": ["cup"], "areas": [area]});
     for (kind, document, says) in [
-        ("match", json!({"id": "x", "title": "x", "status": "lve", "start_ms": 1_796_000_000_000_i64}), "unknown variant `lve`"),
-        ("match", json!({"id": "x", "title": " ", "status": "live", "start_ms": 1_796_000_000_000_i64}), "title must be a line"),
-        ("match", json!({"id": "x", "title": "x", "status": "live", "start_ms": 1_796_000_000}), "milliseconds"),
-        ("match", json!({"id": "x", "title": "x", "status": "live", "start_ms": 1_796_000_000_000_i64, "sport": "chess"}), "'chess'"),
-        ("match", json!({"id": "x", "title": "x", "status": "live", "start_ms": 1_796_000_000_000_i64, "languages": ["xx"]}), "no language 'xx'"),
-        ("match", json!({"id": "x", "title": "x", "status": "live", "start_ms": 1_796_000_000_000_i64, "tittle": "x"}), "unknown field `tittle`"),
-        ("match", json!({"id": "y", "title": "x", "status": "live", "start_ms": 1_796_000_000_000_i64}), "its id says 'y'"),
+        (
+            "match",
+            json!({"id": "x", "title": "x", "status": "lve", "start_ms": 1_796_000_000_000_i64}),
+            "unknown variant `lve`",
+        ),
+        (
+            "match",
+            json!({"id": "x", "title": " ", "status": "live", "start_ms": 1_796_000_000_000_i64}),
+            "title must be a line",
+        ),
+        (
+            "match",
+            json!({"id": "x", "title": "x", "status": "live", "start_ms": 1_796_000_000}),
+            "milliseconds",
+        ),
+        (
+            "match",
+            json!({"id": "x", "title": "x", "status": "live", "start_ms": 1_796_000_000_000_i64, "sport": "chess"}),
+            "'chess'",
+        ),
+        (
+            "match",
+            json!({"id": "x", "title": "x", "status": "live", "start_ms": 1_796_000_000_000_i64, "languages": ["xx"]}),
+            "no language 'xx'",
+        ),
+        (
+            "match",
+            json!({"id": "x", "title": "x", "status": "live", "start_ms": 1_796_000_000_000_i64, "tittle": "x"}),
+            "unknown field `tittle`",
+        ),
+        (
+            "match",
+            json!({"id": "y", "title": "x", "status": "live", "start_ms": 1_796_000_000_000_i64}),
+            "its id says 'y'",
+        ),
         ("plan", json!({"id": "x", "name": "x", "tier": 1, "devices": 0}), "devices must be"),
         ("product", json!({"id": "x", "name": "x", "plan": "platinum"}), "no plan 'platinum'"),
         ("programme", json!({"id": "x", "match": "cup", "programme": "main", "title": "x"}), "'cup-main'"),
         ("right", json!({"id": "x", "matches": ["nope"]}), "no match 'nope'"),
         ("right", json!({"id": "x", "matches": ["cup"], "countries": ["UK"]}), "'UK' is no country"),
-        ("right", json!({"id": "x", "matches": ["cup"], "from_ms": 1_796_000_000_001_i64, "until_ms": 1_796_000_000_000_i64}), "before until_ms"),
+        (
+            "right",
+            json!({"id": "x", "matches": ["cup"], "from_ms": 1_796_000_000_001_i64, "until_ms": 1_796_000_000_000_i64}),
+            "before until_ms",
+        ),
         ("blackout", json!({"id": "x", "name": "x", "matches": ["cup"], "areas": []}), "areas is empty"),
         ("blackout", area(json!({"country": "IN", "subdivisions": ["IN-TN"]})), "TN for IN-TN"),
         ("blackout", area(json!({"country": "IN", "polygon": [[0, 0], [1, 1]]})), "3 to 1024 corners"),
@@ -39,11 +71,23 @@ async fn a_wrong_document_is_refused_in_one_sentence_and_changes_nothing() {
         ("language", json!({"id": "x", "name": "x\u{7}"}), "name must be a line"),
     ] {
         let said = house.admin("PUT", &format!("catalog/{kind}/x"), document.to_string()).await;
-        assert_eq!((said.status, said.problem()), (StatusCode::UNPROCESSABLE_ENTITY, "not-taken"), "{document}");
+        assert_eq!(
+            (said.status, said.problem()),
+            (StatusCode::UNPROCESSABLE_ENTITY, "not-taken"),
+            "{document}"
+        );
         let detail = said.body["detail"].as_str().unwrap();
-        assert!(detail.contains(says) && detail.starts_with(&format!("the {kind} 'x' is not taken")), "{detail}");
+        assert!(
+            detail.contains(says) && detail.starts_with(&format!("the {kind} 'x' is not taken")),
+            "{detail}"
+        );
     }
-    for (path, status) in [("catalog/plan/gold", 422), ("catalog/match/cup", 422), ("catalog/match/none", 404), ("catalog/cup/x", 404)] {
+    for (path, status) in [
+        ("catalog/plan/gold", 422),
+        ("catalog/match/cup", 422),
+        ("catalog/match/none", 404),
+        ("catalog/cup/x", 404),
+    ] {
         let said = house.admin("DELETE", path, "").await;
         assert_eq!(said.status.as_u16(), status, "{path}: {}", said.body);
     }
@@ -85,7 +129,9 @@ async fn a_file_goes_out_and_comes_in_again_and_rubbish_does_not() {
         assert!(said.body["detail"].as_str().unwrap().contains(says), "{says}: {}", said.body);
     }
     assert_eq!(other.admin("GET", "catalog", "").await.body, file, "nothing of it was taken");
-    let dry = other.admin("PUT", "catalog?replace=true&dry=true", r#"{"pavilion_catalog": 1, "documents": {}}"#).await;
+    let dry = other
+        .admin("PUT", "catalog?replace=true&dry=true", r#"{"pavilion_catalog": 1, "documents": {}}"#)
+        .await;
     assert!(dry.body["removed"].as_u64().unwrap() > 10, "{}", dry.body);
     assert_eq!(other.admin("GET", "catalog", "").await.body, file, "a dry run does nothing");
 }
@@ -110,7 +156,14 @@ async fn changes_have_a_history_and_the_score_plane_is_told() {
     assert_eq!(history[0]["before"]["countries"], json!(["IE"]));
     assert_eq!(history[0]["after"], json!({"id": "cup-ie", "matches": ["cup"]}));
 
-    for path in ["right/cup-ie", "right/cup-in", "product/season", "programme/cup-main", "programme/cup-bird", "match/cup"] {
+    for path in [
+        "right/cup-ie",
+        "right/cup-in",
+        "product/season",
+        "programme/cup-main",
+        "programme/cup-bird",
+        "match/cup",
+    ] {
         let said = house.admin("DELETE", &format!("catalog/{path}"), "").await;
         assert_eq!(said.status, StatusCode::NO_CONTENT, "{path}: {}", said.body);
     }
@@ -122,13 +175,16 @@ async fn a_blackout_can_be_set_with_the_database_gone_and_one_that_is_spoilt_sti
     let (folder, house) = house().await;
     house.sell().await;
     house.kill(true);
-    let blackout = json!({"id": "b", "name": "Everywhere else", "matches": ["cup"], "areas": [{"country": "IE"}]});
+    let blackout =
+        json!({"id": "b", "name": "Everywhere else", "matches": ["cup"], "areas": [{"country": "IE"}]});
     house.put(&[("blackout", blackout)]).await;
     assert!(house.door.keeper.copy().catalog.blackouts.contains_key("b"));
 
     // Somebody writes rubbish past us: whoever had a copy keeps what it knew; whoever comes new fears the worst.
     let key = "catalog/blackout/b";
-    keep::write(&*house.door.registers, key, Some(r#"{"id": "b", "matches": ["cup"], "areas": 7}"#)).await.unwrap();
+    keep::write(&*house.door.registers, key, Some(r#"{"id": "b", "matches": ["cup"], "areas": 7}"#))
+        .await
+        .unwrap();
     house.door.keeper.refresh().await.unwrap();
     assert!(house.door.keeper.copy().catalog.blackouts.contains_key("b"));
     let new = House::open(folder.path(), false).await;

@@ -44,7 +44,10 @@ struct Whose {
     at_ms: Option<i64>,
 }
 
-async fn list(State(door): State<Arc<Door>>, Query(whose): Query<Whose>) -> Result<Json<Vec<Bought>>, Problem> {
+async fn list(
+    State(door): State<Arc<Door>>,
+    Query(whose): Query<Whose>,
+) -> Result<Json<Vec<Bought>>, Problem> {
     let at_ms = whose.at_ms.unwrap_or_else(crate::now_ms);
     let held = door.entitlements.held(&[whose.account], at_ms).await.map_err(Error::from)?;
     let bought = |p: Purchase| Bought {
@@ -58,7 +61,11 @@ async fn list(State(door): State<Arc<Door>>, Query(whose): Query<Whose>) -> Resu
 }
 
 /// Takes one, or a list.
-async fn put(State(door): State<Arc<Door>>, headers: HeaderMap, body: Bytes) -> Result<Json<Vec<Bought>>, Problem> {
+async fn put(
+    State(door): State<Arc<Door>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Json<Vec<Bought>>, Problem> {
     let wrong = |why: String| Problem::wrong(format!("the purchases are not taken: {why}"));
     let bought: Vec<Bought> = match body.iter().find(|b| !b.is_ascii_whitespace()) {
         Some(b'[') => serde_json::from_slice(&body).map_err(|error| wrong(error.to_string()))?,
@@ -76,7 +83,9 @@ async fn put(State(door): State<Arc<Door>>, headers: HeaderMap, body: Bytes) -> 
             return Err(wrong(format!("there is no product '{product}'")));
         }
         if one.id.is_empty() || one.account.is_empty() || one.from_ms < 0 || one.until_ms < one.from_ms {
-            return Err(wrong("each has an account, and from_ms before until_ms, in UTC milliseconds".into()));
+            return Err(wrong(
+                "each has an account, and from_ms before until_ms, in UTC milliseconds".into(),
+            ));
         }
         purchases.push(Purchase {
             id: one.id.clone(),

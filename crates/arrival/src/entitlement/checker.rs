@@ -64,7 +64,8 @@ impl Checker {
         panic: Arc<Panic>,
         shutdown: CancellationToken,
     ) -> Arc<Checker> {
-        let checker = Arc::new(Checker { store, cache, checks: Mutex::default(), wake: Notify::new(), panic });
+        let checker =
+            Arc::new(Checker { store, cache, checks: Mutex::default(), wake: Notify::new(), panic });
         let asking = checker.clone();
         tokio::spawn(async move {
             tokio::select! {
@@ -132,7 +133,8 @@ impl Checker {
     async fn ask(&self, batch: Batch) {
         let began = Instant::now();
         metrics::counter!("arrival_entitlement_checks_total").increment(1);
-        metrics::counter!("arrival_entitlement_checked_accounts_total").increment(batch.accounts.len() as u64);
+        metrics::counter!("arrival_entitlement_checked_accounts_total")
+            .increment(batch.accounts.len() as u64);
         let answer = self.store.held(&batch.accounts, batch.asked_ms).await;
         self.panic.observe(answer.is_ok(), began.elapsed().as_millis() as i64, crate::now_ms());
         let waiting = self.checks().done(&batch);
@@ -172,7 +174,8 @@ mod tests {
 
     fn show(free: &[bool]) -> Show {
         let mut catalog = Catalog::default();
-        let document = serde_json::json!({"id": "final", "title": "Final", "status": "live", "start_ms": NOW});
+        let document =
+            serde_json::json!({"id": "final", "title": "Final", "status": "live", "start_ms": NOW});
         catalog.insert(Kind::Match, "final", &document.to_string()).unwrap();
         for (tier, free) in free.iter().enumerate() {
             let id = format!("p{tier}");

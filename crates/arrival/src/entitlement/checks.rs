@@ -64,7 +64,10 @@ impl<T> Checks<T> {
 
     /// The next question, if it is time for one.
     pub fn due(&mut self, now_ms: i64) -> Option<Batch> {
-        if self.queue.is_empty() || self.in_flight >= IN_FLIGHT_MAX || self.next_ms().is_none_or(|at| at > now_ms) {
+        if self.queue.is_empty()
+            || self.in_flight >= IN_FLIGHT_MAX
+            || self.next_ms().is_none_or(|at| at > now_ms)
+        {
             return None;
         }
         let some = self.queue.len().min(store::ACCOUNTS_MAX);

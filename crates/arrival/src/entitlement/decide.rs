@@ -38,7 +38,8 @@ pub fn decide<'a>(show: &'a Show, held: Option<&[Held]>, now_ms: i64) -> Result<
         if product.free {
             return Ok(Granted { product, plan, until_ms: None });
         }
-        let bought = held.unwrap_or_default().iter().filter(|h| *h.product == *product.id && h.until_ms > now_ms);
+        let bought =
+            held.unwrap_or_default().iter().filter(|h| *h.product == *product.id && h.until_ms > now_ms);
         let mut until_ms = None;
         for one in bought {
             if one.from_ms <= now_ms {
@@ -54,7 +55,9 @@ pub fn decide<'a>(show: &'a Show, held: Option<&[Held]>, now_ms: i64) -> Result<
     match (held, early) {
         (None, _) => Err(Refusal::LogIn),
         (Some(_), Some(from)) => Err(Refusal::Early(from)),
-        (Some(_), None) => Err(Refusal::NotBought(show.offers.iter().map(|(product, _)| product.name.clone()).collect())),
+        (Some(_), None) => {
+            Err(Refusal::NotBought(show.offers.iter().map(|(product, _)| product.name.clone()).collect()))
+        }
     }
 }
 
@@ -71,7 +74,11 @@ mod tests {
         let mut put = |kind, id: &str, document: serde_json::Value| {
             catalog.insert(kind, id, &document.to_string()).unwrap();
         };
-        put(Kind::Match, "final", serde_json::json!({"id": "final", "title": "Final", "league": "premier", "status": "live", "start_ms": 0}));
+        put(
+            Kind::Match,
+            "final",
+            serde_json::json!({"id": "final", "title": "Final", "league": "premier", "status": "live", "start_ms": 0}),
+        );
         for (id, tier, free) in products {
             put(Kind::Plan, id, serde_json::json!({"id": id, "name": id, "tier": tier}));
             put(Kind::Product, id, serde_json::json!({"id": id, "name": id, "plan": id, "free": free}));
@@ -90,7 +97,10 @@ mod tests {
         assert_eq!(plan(None), Ok(("free", None)));
         assert_eq!(plan(Some(&[])), Ok(("free", None)));
         assert_eq!(plan(Some(&[held("silver", 0, 10), held("gold", 0, 8)])), Ok(("gold", Some(8))));
-        assert_eq!(plan(Some(&[held("gold", 0, 8), held("gold", 0, 9), held("gold", 0, 7)])), Ok(("gold", Some(9))));
+        assert_eq!(
+            plan(Some(&[held("gold", 0, 8), held("gold", 0, 9), held("gold", 0, 7)])),
+            Ok(("gold", Some(9)))
+        );
         assert_eq!(plan(Some(&[held("gold", 6, 8), held("silver", 0, 5)])), Ok(("free", None)));
     }
 
@@ -100,14 +110,21 @@ mod tests {
         assert_eq!(decide(&show, None, 5), Err(Refusal::LogIn));
         assert_eq!(decide(&show, Some(&[]), 5), Err(Refusal::NotBought(vec!["gold".into()])));
         assert_eq!(decide(&show, Some(&[held("gold", 7, 9), held("gold", 6, 9)]), 5), Err(Refusal::Early(6)));
-        assert_eq!(decide(&show, Some(&[held("other", 0, 9)]), 5), Err(Refusal::NotBought(vec!["gold".into()])));
+        assert_eq!(
+            decide(&show, Some(&[held("other", 0, 9)]), 5),
+            Err(Refusal::NotBought(vec!["gold".into()]))
+        );
     }
 
     #[test]
     fn a_product_is_for_its_matches_and_leagues() {
         let product = |matches: Option<&str>, leagues: Option<&str>| Product {
-            id: "p".into(), name: "p".into(), plan: "p".into(), free: false,
-            matches: matches.map(|m| vec![m.to_owned()]), leagues: leagues.map(|l| vec![l.to_owned()]),
+            id: "p".into(),
+            name: "p".into(),
+            plan: "p".into(),
+            free: false,
+            matches: matches.map(|m| vec![m.to_owned()]),
+            leagues: leagues.map(|l| vec![l.to_owned()]),
         };
         let one = show(&[]).r#match;
         assert!(product(None, None).opens(&one) && product(Some("final"), Some("premier")).opens(&one));

@@ -21,7 +21,8 @@ pub(crate) async fn follow(checker: Arc<Checker>, shutdown: CancellationToken) {
         match take(&checker, since_ms.unwrap_or(i64::MIN), now_ms).await {
             Ok(last_ms) => {
                 // Never past what is now: a writer whose clock is ahead must not hide the others.
-                since_ms = Some(last_ms.map_or(now_ms, |last| last.min(now_ms)).max(since_ms.unwrap_or(i64::MIN)));
+                since_ms =
+                    Some(last_ms.map_or(now_ms, |last| last.min(now_ms)).max(since_ms.unwrap_or(i64::MIN)));
                 checker.cache().followed(now_ms);
             }
             Err(error) => tracing::warn!(%error, "purchases are not followed"),

@@ -12,9 +12,9 @@ pub(crate) mod checker;
 pub(crate) mod checks;
 mod decide;
 mod follow;
+pub(crate) mod limits;
 #[cfg(test)]
 mod storm;
-pub(crate) mod limits;
 
 pub(crate) use admin::router;
 pub use cache::{Cache, Known};

@@ -70,7 +70,9 @@ impl Server for Central {
     }
     fn run(&mut self, now_ms: i64) -> Vec<(usize, u32, Answer)> {
         let mut answers = Vec::new();
-        while let Some(Reverse((_, client, question))) = self.answers.peek().copied().filter(|Reverse((at, ..))| *at <= now_ms) {
+        while let Some(Reverse((_, client, question))) =
+            self.answers.peek().copied().filter(|Reverse((at, ..))| *at <= now_ms)
+        {
             self.answers.pop();
             answers.push((client, question, if has_paid(client) { Answer::Play } else { Answer::Refused }));
         }
@@ -99,7 +101,11 @@ impl Ours {
     fn new(known: impl Fn(usize) -> bool) -> Ours {
         let mut catalog = Catalog::default();
         for (kind, id, document) in [
-            (Kind::Match, "final", r#"{"id": "final", "title": "Final", "status": "live", "start_ms": 1796000000000}"#),
+            (
+                Kind::Match,
+                "final",
+                r#"{"id": "final", "title": "Final", "status": "live", "start_ms": 1796000000000}"#,
+            ),
             (Kind::Plan, "gold", r#"{"id": "gold", "name": "Gold", "tier": 1}"#),
             (Kind::Product, "gold", r#"{"id": "gold", "name": "Gold", "plan": "gold"}"#),
         ] {
@@ -161,7 +167,10 @@ impl Ours {
         for client in due {
             self.pending.remove(&client);
             let held = bought(&client.to_string());
-            assert!(self.settled.insert(client, decide(&self.show, Some(&held), now_ms).is_ok()).is_none(), "once");
+            assert!(
+                self.settled.insert(client, decide(&self.show, Some(&held), now_ms).is_ok()).is_none(),
+                "once"
+            );
             self.cache.put(&client.to_string(), held, now_ms);
         }
     }
@@ -189,7 +198,8 @@ impl Server for Ours {
     fn next_ms(&self) -> Option<i64> {
         let answers = (!self.answers.is_empty()).then_some(i64::MIN);
         let batch = self.asked.iter().map(|(at, _)| *at).min();
-        let settle = (!self.pending.is_empty() || self.gauge.bad_since_ms().is_some()).then_some(self.settle_ms);
+        let settle =
+            (!self.pending.is_empty() || self.gauge.bad_since_ms().is_some()).then_some(self.settle_ms);
         let late = self.waiting.front().map(|(at, ..)| *at);
         [answers, batch, settle, late, self.checks.next_ms()].into_iter().flatten().min().map(|at| at.max(0))
     }
@@ -224,7 +234,8 @@ impl Server for Ours {
                 }
             }
         }
-        while let Some((_, client, question)) = self.waiting.front().copied().filter(|(at, ..)| *at <= now_ms) {
+        while let Some((_, client, question)) = self.waiting.front().copied().filter(|(at, ..)| *at <= now_ms)
+        {
             self.waiting.pop_front();
             self.gauge.observe(false, CHECK_MAX_MS, now_ms);
             self.unchecked(client, question, now_ms);

@@ -49,7 +49,11 @@ async fn read(State(door): State<Arc<Door>>) -> Json<Value> {
     }))
 }
 
-async fn write(State(door): State<Arc<Door>>, headers: HeaderMap, body: Bytes) -> Result<Json<Value>, Problem> {
+async fn write(
+    State(door): State<Arc<Door>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Json<Value>, Problem> {
     let wrong = |why: String| Problem::wrong(format!("the lever is not taken: {why}"));
     let set: Lever = crate::object(&body).map_err(|error| {
         wrong(format!(r#"{error}; write {{"positive": "auto", "negative": false, "note": "why"}}"#))
@@ -73,7 +77,8 @@ struct Page {
 async fn report(State(door): State<Arc<Door>>, Query(page): Query<Page>) -> Result<Json<Value>, Problem> {
     let since_ms = page.since_ms.unwrap_or_else(|| crate::now_ms() - REPORT_MS);
     let tally = door.entitlements.tally(since_ms).await.map_err(Error::from)?;
-    let passes = door.entitlements.provisional(since_ms, page.max.unwrap_or(PASSES)).await.map_err(Error::from)?;
+    let passes =
+        door.entitlements.provisional(since_ms, page.max.unwrap_or(PASSES)).await.map_err(Error::from)?;
     let pending = door.panic.ledger().pending();
     let passes = passes.into_iter().map(|p| {
         json!({

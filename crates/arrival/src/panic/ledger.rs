@@ -73,7 +73,8 @@ impl Ledger {
         for line in journal.lines() {
             match serde_json::from_str::<Line>(line) {
                 Ok(Line::Issued { id, account, device, r#match, issued_ms, until_ms }) => {
-                    let pass = Provisional { id, account, device, r#match, issued_ms, until_ms, settled: None };
+                    let pass =
+                        Provisional { id, account, device, r#match, issued_ms, until_ms, settled: None };
                     ledger.pending.insert(pass.id.clone(), pass);
                 }
                 Ok(Line::Settled { id }) => drop(ledger.pending.remove(&id)),
@@ -151,7 +152,11 @@ mod tests {
             assert!(ledger.pending() <= whole);
         }
         let ledger = Ledger::read(&text);
-        assert_eq!(ledger.due(50, 9), [all[2].clone()], "of whom nobody knows, it is not said before the end");
+        assert_eq!(
+            ledger.due(50, 9),
+            [all[2].clone()],
+            "of whom nobody knows, it is not said before the end"
+        );
         assert_eq!(ledger.due(100, 9), [all[1].clone(), all[2].clone()]);
         assert_eq!(Ledger::read("\u{0}rubbish\n{}\n[1]\n").pending(), 0);
     }

@@ -63,7 +63,11 @@ impl Panic {
         let before = gauge.is_panic();
         gauge.observe(answered, took_ms, now_ms);
         if gauge.is_panic() != before {
-            tracing::warn!(panic = !before, "the entitlement store is {}", if before { "well again" } else { "slow or gone" });
+            tracing::warn!(
+                panic = !before,
+                "the entitlement store is {}",
+                if before { "well again" } else { "slow or gone" }
+            );
             metrics::gauge!("arrival_panic").set(f64::from(u8::from(!before)));
         }
     }
@@ -103,7 +107,8 @@ impl Panic {
         for pass in passes {
             if let Some((verdict, _)) = pass.settled {
                 ledger.settle(&pass.id, verdict);
-                metrics::counter!("arrival_provisional_settled_total", "verdict" => verdict.name()).increment(1);
+                metrics::counter!("arrival_provisional_settled_total", "verdict" => verdict.name())
+                    .increment(1);
             }
         }
     }

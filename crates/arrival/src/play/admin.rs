@@ -20,9 +20,13 @@ async fn read(State(door): State<Arc<Door>>) -> Json<Advice> {
     Json(door.advice())
 }
 
-async fn write(State(door): State<Arc<Door>>, headers: HeaderMap, body: Bytes) -> Result<Json<Advice>, Problem> {
-    let advice: Advice = crate::object(&body)
-        .map_err(|error| Problem::wrong(format!("the advice is not taken: {error}")))?;
+async fn write(
+    State(door): State<Arc<Door>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Json<Advice>, Problem> {
+    let advice: Advice =
+        crate::object(&body).map_err(|error| Problem::wrong(format!("the advice is not taken: {error}")))?;
     advice.check().map_err(|why| Problem::wrong(format!("the advice is not taken: {why}")))?;
     lever(&door, ADVICE, &advice, &operator(&headers)).await?;
     Ok(Json(door.advice()))

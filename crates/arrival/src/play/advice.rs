@@ -47,7 +47,9 @@ impl Default for Advice {
 }
 
 fn refresh() -> BTreeMap<String, u32> {
-    [("matches", 30), ("card", 15), ("moments", 30), ("advice", 60)].map(|(what, s)| (what.to_owned(), s)).into()
+    [("matches", 30), ("card", 15), ("moments", 30), ("advice", 60)]
+        .map(|(what, s)| (what.to_owned(), s))
+        .into()
 }
 
 impl Advice {
@@ -68,9 +70,14 @@ impl Advice {
             return Err("each refresh_s must be from 1 to 3600 seconds".into());
         }
         let names = self.refresh_s.keys().chain(&self.off);
-        let name = |n: &String| (1..=FEATURE_BYTES_MAX).contains(&n.len()) && n.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+        let name = |n: &String| {
+            (1..=FEATURE_BYTES_MAX).contains(&n.len())
+                && n.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
+        };
         if names.clone().count() > FEATURES_MAX || !names.clone().all(name) {
-            return Err(format!("there may be {FEATURES_MAX} names of {FEATURE_BYTES_MAX} letters, digits, - and _"));
+            return Err(format!(
+                "there may be {FEATURES_MAX} names of {FEATURE_BYTES_MAX} letters, digits, - and _"
+            ));
         }
         Ok(())
     }

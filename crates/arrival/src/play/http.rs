@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Extension, Path, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -108,18 +109,22 @@ async fn play(
     State(door): State<Arc<Door>>,
     Extension(client): Extension<Client>,
     viewer: Viewer,
-    Path(id): Path<String>,
+    id: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let now_ms = crate::now_ms();
     if !door.shed.viewer(viewer.account.as_ref().unwrap_or(&viewer.device), now_ms) {
         return Err(Problem::too_many(retry_s()));
     }
+    // A name that is no text is no match's.
+    let Path(id) = id.map_err(|_| Problem::no_match())?;
     let copy = door.keeper.copy();
     let show = copy.show(&id).ok_or_else(Problem::no_match)?;
     let one = &show.r#match;
     match one.status {
-        Status::Scheduled if now_ms < one.start_ms.saturating_sub(EARLY_MS) => return Err(Problem::not_begun(one)),
+        Status::Scheduled if now_ms < one.start_ms.saturating_sub(EARLY_MS) => {
+            return Err(Problem::not_begun(one));
+        }
         Status::Postponed => return Err(Problem::postponed(one)),
         _ => {}
     }
@@ -149,10 +154,17 @@ async fn play(
     let host = host(&headers);
     let epoch = one.epoch.unwrap_or(door.config.epoch);
     let playlist = |p: &Programme| {
-        format!("{}/{pass}/{}/{}/{}/hls/master.m3u8", door.config.edge.base(host), one.id, epoch.run(), p.programme)
+        format!(
+            "{}/{pass}/{}/{}/{}/hls/master.m3u8",
+            door.config.edge.base(host),
+            one.id,
+            epoch.run(),
+            p.programme
+        )
     };
     let first = open.iter().find(|p| !p.angle).or(open.first());
-    let base = |edge: &Option<crate::Edge>, path: &str| edge.as_ref().map(|e| format!("{}{path}", e.base(host)));
+    let base =
+        |edge: &Option<crate::Edge>, path: &str| edge.as_ref().map(|e| format!("{}{path}", e.base(host)));
     let answer = Answer {
         r#match: &one.id,
         title: &one.title,
@@ -177,7 +189,8 @@ async fn play(
         until_ms: end_ms,
         advice: door.advice(),
     };
-    metrics::counter!("arrival_plays_total", "provisional" => if entry.provisional { "yes" } else { "no" }).increment(1);
+    metrics::counter!("arrival_plays_total", "provisional" => if entry.provisional { "yes" } else { "no" })
+        .increment(1);
     let mut response = Json(answer).into_response();
     if entry.waited {
         response.extensions_mut().insert(Waited);
@@ -244,7 +257,8 @@ fn slot(
 ) -> Result<Option<Stream>, Problem> {
     let Some(account) = &viewer.account else { return Ok(None) };
     let name = headers.get("pavilion-device-name").and_then(|v| std::str::from_utf8(v.as_bytes()).ok());
-    let name: String = name.unwrap_or_default().chars().filter(|c| !c.is_control()).take(DEVICE_NAME_MAX).collect();
+    let name: String =
+        name.unwrap_or_default().chars().filter(|c| !c.is_control()).take(DEVICE_NAME_MAX).collect();
     let stream = slots::Stream {
         id: session.to_owned(),
         device: viewer.device.clone(),

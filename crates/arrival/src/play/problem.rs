@@ -57,12 +57,15 @@ impl Problem {
 
     pub(crate) fn too_many(retry_s: u32) -> Problem {
         let detail = "That was asked too often in a short time. Please wait a few seconds.";
-        Problem::new(StatusCode::TOO_MANY_REQUESTS, "too-often", "Too many requests", detail.into()).retry(retry_s)
+        Problem::new(StatusCode::TOO_MANY_REQUESTS, "too-often", "Too many requests", detail.into())
+            .retry(retry_s)
     }
 
     pub(crate) fn later(retry_s: u32) -> Problem {
-        let detail = "This cannot be changed just now. Nothing was lost; please try again later. The match plays on.";
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "later", "Please try later", detail.into()).retry(retry_s)
+        let detail =
+            "This cannot be changed just now. Nothing was lost; please try again later. The match plays on.";
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "later", "Please try later", detail.into())
+            .retry(retry_s)
     }
 
     pub(crate) fn unchecked(retry_s: u32) -> Problem {
@@ -73,7 +76,8 @@ impl Problem {
 
     pub(crate) fn not_begun(one: &Match) -> Problem {
         let detail = format!("{} has not begun yet.", one.title);
-        Problem::new(StatusCode::FORBIDDEN, "not-begun", "Not begun", detail).with("start_ms", json!(one.start_ms))
+        Problem::new(StatusCode::FORBIDDEN, "not-begun", "Not begun", detail)
+            .with("start_ms", json!(one.start_ms))
     }
 
     pub(crate) fn postponed(one: &Match) -> Problem {
@@ -90,18 +94,23 @@ impl Problem {
                 status,
                 "place-unknown",
                 "Where you are is not known",
-                format!("{title} is available in some places only, and we cannot tell where you are. Another network may help."),
+                format!(
+                    "{title} is available in some places only, and we cannot tell where you are. Another network may help."
+                ),
             ),
             Dark::Hidden => Problem::new(
                 status,
                 "place-hidden",
                 "A VPN or proxy is in use",
-                format!("{title} is available in some places only, and your connection hides where you are. Please turn off your VPN or proxy."),
+                format!(
+                    "{title} is available in some places only, and your connection hides where you are. Please turn off your VPN or proxy."
+                ),
             ),
             Dark::Country(code) => {
                 let detail = format!("{title} is not available in {}.", country_name(*code));
                 let code = String::from_utf8_lossy(code).into_owned();
-                Problem::new(status, "country", "Not available in your country", detail).with("country", json!(code))
+                Problem::new(status, "country", "Not available in your country", detail)
+                    .with("country", json!(code))
             }
             Dark::Early(from_ms) => {
                 let detail = format!("{title} is not available here yet.");
@@ -114,7 +123,8 @@ impl Problem {
             Dark::Blackout(area) => {
                 let of = area.as_ref().map_or(String::new(), |area| format!(" ({area})"));
                 let detail = format!("{title} must not be shown where you are{of}.");
-                Problem::new(status, "blackout", "Not available where you are", detail).with("area", json!(area))
+                Problem::new(status, "blackout", "Not available where you are", detail)
+                    .with("area", json!(area))
             }
         }
     }
@@ -149,14 +159,19 @@ impl Problem {
         let names: Vec<_> = streams.iter().map(|s| s.name.as_str()).collect();
         let detail = match names.as_slice() {
             [one] => format!("One device is already watching: {one}. Stop it to watch here."),
-            all => format!("{} devices are already watching: {}. Stop one to watch here.", counted(all.len()), all.join(", ")),
+            all => format!(
+                "{} devices are already watching: {}. Stop one to watch here.",
+                counted(all.len()),
+                all.join(", ")
+            ),
         };
         Problem::new(StatusCode::CONFLICT, "devices", "Too many devices", detail)
             .with("devices", streams.iter().map(listed).collect())
     }
 
     pub(crate) fn stream_over() -> Problem {
-        let detail = "This stream is over here: it was stopped on another device, or silent for too long. Play again.";
+        let detail =
+            "This stream is over here: it was stopped on another device, or silent for too long. Play again.";
         Problem::new(StatusCode::GONE, "stream-over", "Stopped", detail.into())
     }
 }

@@ -17,7 +17,10 @@ async fn a_viewer_gets_a_playlist_on_the_host_they_came_to() {
     let said = house.ask("POST", "/v1/matches/final/play", &nobody(), NOWHERE).await;
     assert_eq!(said.status, StatusCode::OK, "{}", said.body);
     let run = Utc(1_796_000_000_000_000).run();
-    assert_eq!(said.body["playlist"], format!("http://tv.example:8081/open/final/{run}/main/hls/master.m3u8"));
+    assert_eq!(
+        said.body["playlist"],
+        format!("http://tv.example:8081/open/final/{run}/main/hls/master.m3u8")
+    );
     assert_eq!(said.body["grid"], json!({ "segment_ms": 1_920.0, "part_ms": 320.0 }));
     assert_eq!(said.body["plan"]["languages"], json!(["en", "hi", "ta"]));
     assert_eq!((&said.body["stream"], &said.body["provisional"]), (&Value::Null, &json!(false)));
@@ -67,13 +70,21 @@ async fn who_has_bought_it_plays_and_the_others_are_told_why_not() {
 
     house.buy(&["ann".into()]).await;
     let said = house.play("cup", &ann).await;
-    assert_eq!(said.status, StatusCode::OK, "who has just bought is not refused for what was known before: {}", said.body);
+    assert_eq!(
+        said.status,
+        StatusCode::OK,
+        "who has just bought is not refused for what was known before: {}",
+        said.body
+    );
     let body = &said.body;
     assert_eq!(body["plan"]["languages"], json!(["en", "hi"]));
     assert_eq!((&body["plan"]["height_max"], &body["plan"]["ads"]), (&json!(1080), &json!(false)));
     assert_eq!(body["angles"][0]["programme"], "bird");
     assert!(body["angles"][0]["playlist"].as_str().unwrap().ends_with("/bird/hls/master.m3u8"), "{body}");
-    assert_eq!(body["stream"]["heartbeat"], format!("/v1/streams/{}/heartbeat", body["session"].as_str().unwrap()));
+    assert_eq!(
+        body["stream"]["heartbeat"],
+        format!("/v1/streams/{}/heartbeat", body["session"].as_str().unwrap())
+    );
     let checks = house.checks();
     assert_eq!(house.play("cup", &ann).await.status, StatusCode::OK);
     assert_eq!(house.checks(), checks, "what is known is not asked again");
@@ -137,7 +148,12 @@ async fn a_blackout_and_a_right_hold_in_every_failure() {
                     assert_eq!(seen, (451, "blackout"), "{lever}, dead: {dead}: {}", said.body);
                     assert!(said.body["playlist"].is_null());
                     let said = house.ask("POST", &format!("/v1/matches/{id}/play"), who, NOWHERE).await;
-                    assert_eq!((said.status.as_u16(), said.problem()), (451, "place-unknown"), "{}", said.body);
+                    assert_eq!(
+                        (said.status.as_u16(), said.problem()),
+                        (451, "place-unknown"),
+                        "{}",
+                        said.body
+                    );
                 }
             }
         }
@@ -159,7 +175,10 @@ async fn a_device_too_many_is_refused_and_let_in_when_a_slot_is_freed() {
     assert_eq!(house.play("cup", &on("Television")).await.status, StatusCode::OK);
     let said = house.play("cup", &on("Tablet")).await;
     assert_eq!((said.status, said.problem()), (StatusCode::CONFLICT, "devices"));
-    assert_eq!(said.body["detail"], "Two devices are already watching: Phone, Television. Stop one to watch here.");
+    assert_eq!(
+        said.body["detail"],
+        "Two devices are already watching: Phone, Television. Stop one to watch here."
+    );
     let stop = said.body["devices"][0]["id"].as_str().unwrap().to_owned();
     assert_eq!(stop, first["session"]);
 
@@ -168,7 +187,11 @@ async fn a_device_too_many_is_refused_and_let_in_when_a_slot_is_freed() {
     let stranger = viewer(Some("eve"), "Phone");
     assert_eq!(house.ask("POST", beat, &stranger, HOME).await.problem(), "stream-over");
     house.ask("DELETE", &format!("/v1/streams/{stop}"), &stranger, HOME).await;
-    assert_eq!(house.play("cup", &on("Tablet")).await.problem(), "devices", "a stranger ends nobody's stream");
+    assert_eq!(
+        house.play("cup", &on("Tablet")).await.problem(),
+        "devices",
+        "a stranger ends nobody's stream"
+    );
 
     let streams = house.ask("GET", "/v1/streams", &on("Tablet"), HOME).await.body;
     assert_eq!(streams["streams"].as_array().map(Vec::len), Some(2), "{streams}");
@@ -270,7 +293,11 @@ async fn a_login_that_cannot_be_verified_is_let_in_to_watch_and_bound_to_its_dev
     let pending = house.door.panic.due(i64::MAX, 10);
     assert_eq!((pending[0].account.as_deref(), pending[0].device.as_str()), (None, "phone"));
     assert_eq!(house.door.panic.due(crate::now_ms(), 10), [], "it is not settled before it is over");
-    assert_eq!(house.play("final", &unverified).await.body["provisional"], json!(false), "what is free is free");
+    assert_eq!(
+        house.play("final", &unverified).await.body["provisional"],
+        json!(false),
+        "what is free is free"
+    );
 }
 
 #[tokio::test]
@@ -302,7 +329,11 @@ async fn an_operator_decides_about_panic() {
     assert_eq!(house.play("final", &ann).await.status, StatusCode::OK, "the match plays on");
     for rubbish in ["", "{", "[]", r#"{"positive": "maybe"}"#, r#"{"postive": "on"}"#] {
         let said = house.admin("PUT", "panic", rubbish).await;
-        assert_eq!((said.status, said.problem()), (StatusCode::UNPROCESSABLE_ENTITY, "not-taken"), "{rubbish}");
+        assert_eq!(
+            (said.status, said.problem()),
+            (StatusCode::UNPROCESSABLE_ENTITY, "not-taken"),
+            "{rubbish}"
+        );
     }
 }
 
@@ -359,4 +390,60 @@ async fn a_match_that_has_not_begun_says_so_and_advice_is_pushed() {
     assert_eq!(house.play("final", &nobody()).await.body["advice"], advice);
     assert_eq!(house.ask("GET", "/v1/advice", &nobody(), HOME).await.body, advice);
     assert_eq!(house.admin("PUT", "advice", r#"{"off": ["a b"]}"#).await.problem(), "not-taken");
+}
+
+/// What is said at the most talkative level, of everything that goes right or wrong on the way in.
+#[tokio::test]
+async fn no_secret_token_or_address_reaches_the_log() {
+    #[derive(Clone, Default)]
+    struct Heard(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+    impl std::io::Write for Heard {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let heard = Heard::default();
+    let writer = heard.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_writer(move || writer.clone())
+        .finish();
+    let _listening = tracing::subscriber::set_default(subscriber);
+
+    let folder = tempfile::tempdir().unwrap();
+    let house =
+        House::with(crate::Config { pass: "open-sesame".into(), ..config(folder.path()) }, false).await;
+    house.sell().await;
+    let ann = viewer(Some("ann@example.org"), "anns-phone");
+    let mut tokens = Vec::new();
+    let mut play = async || {
+        let said = house.play("cup", &ann).await;
+        tokens.extend(said.body["scores"]["token"].as_str().map(str::to_owned));
+        tokens.extend(said.body["session"].as_str().map(str::to_owned));
+        said.status
+    };
+    assert_eq!(play().await, StatusCode::PAYMENT_REQUIRED);
+    house.buy(&["ann@example.org".into()]).await;
+    assert_eq!(play().await, StatusCode::OK);
+    house.kill(true);
+    house.admin("PUT", "panic", r#"{"positive": "on", "note": "a trial"}"#).await;
+    house.buy_in_vain("ann@example.org").await;
+    assert_eq!(play().await, StatusCode::OK);
+    assert_eq!(
+        house.play("cup", &viewer(Some("ben@example.org"), "bens-phone")).await.body["provisional"],
+        json!(true)
+    );
+
+    let log = String::from_utf8(heard.0.lock().unwrap().clone()).unwrap();
+    assert!(log.contains("a lever was set"), "something is heard: {log}");
+    assert_eq!(tokens.len(), 4);
+    let secrets = ["open-sesame", "@example.org", "anns-phone", HOME].map(str::to_owned);
+    for secret in secrets.iter().chain(&tokens) {
+        let line = log.lines().find(|line| line.contains(secret));
+        assert_eq!(line, None, "{secret}");
+    }
 }

@@ -61,7 +61,9 @@ impl Class {
         };
         let first = api.split('/').next().unwrap_or_default();
         match (first, method) {
-            ("matches", &Method::POST) | ("streams" | "licence" | "login" | "oidc" | "purchases", _) => Class::Play,
+            ("matches", &Method::POST) | ("streams" | "licence" | "login" | "oidc" | "purchases", _) => {
+                Class::Play
+            }
             // Tokens run out while one watches.
             ("token" | "session" | "devices", &Method::POST) => Class::Play,
             ("matches" | "time" | "scorer" | "advice" | "home", &Method::GET | &Method::HEAD) => Class::Home,
@@ -247,6 +249,9 @@ mod tests {
     #[test]
     fn who_is_refused_comes_again_at_another_instant_than_the_others() {
         let all: std::collections::BTreeSet<_> = (0..1_000).map(|_| retry_s()).collect();
-        assert_eq!((all.first(), all.last(), all.len()), (Some(&RETRY_S_MIN), Some(&RETRY_S_MAX), RETRY_S_MAX as usize));
+        assert_eq!(
+            (all.first(), all.last(), all.len()),
+            (Some(&RETRY_S_MIN), Some(&RETRY_S_MAX), RETRY_S_MAX as usize)
+        );
     }
 }

@@ -12,7 +12,11 @@ impl Pressure {
     /// The tick came so late, in milliseconds, while so many requests a second came. Where hardly any come it is somebody
     /// else who uses the machine, and refusing them would help nobody.
     pub fn observe(&mut self, late_ms: f64, per_s: f64) {
-        let by = if late_ms > LAG_MS && per_s >= CROWD_PER_S { PRESS * (late_ms / LAG_MS).min(4.0) } else { -EASE };
+        let by = if late_ms > LAG_MS && per_s >= CROWD_PER_S {
+            PRESS * (late_ms / LAG_MS).min(4.0)
+        } else {
+            -EASE
+        };
         self.0 = (self.0 + by).clamp(0.0, MOST);
     }
 

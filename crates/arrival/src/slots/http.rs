@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
@@ -28,8 +29,14 @@ async fn fresh(mut response: Response) -> Response {
     response
 }
 
+/// A name that is no text is no stream's.
+fn named(id: Result<Path<String>, PathRejection>) -> String {
+    id.map_or(String::new(), |Path(id)| id)
+}
+
 async fn list(State(door): State<Arc<Door>>, viewer: Viewer) -> Json<Value> {
-    let streams = viewer.account.as_ref().map_or(Vec::new(), |account| door.slots.list(account, crate::now_ms()));
+    let streams =
+        viewer.account.as_ref().map_or(Vec::new(), |account| door.slots.list(account, crate::now_ms()));
     let all = streams.iter().map(|stream| {
         let mut one = listed(stream);
         one["this_device"] = json!(stream.device == viewer.device);
@@ -39,7 +46,12 @@ async fn list(State(door): State<Arc<Door>>, viewer: Viewer) -> Json<Value> {
 }
 
 /// Ends a stream, of whatever device: its slot is free, and its pass is taken back.
-async fn stop(State(door): State<Arc<Door>>, viewer: Viewer, Path(id): Path<String>) -> Response {
+async fn stop(
+    State(door): State<Arc<Door>>,
+    viewer: Viewer,
+    id: Result<Path<String>, PathRejection>,
+) -> Response {
+    let id = named(id);
     if viewer.account.as_ref().is_some_and(|account| door.slots.stop(account, &id)) {
         door.passes.revoke(&id);
     }
@@ -50,8 +62,14 @@ async fn stop(State(door): State<Arc<Door>>, viewer: Viewer, Path(id): Path<Stri
 async fn heartbeat(
     State(door): State<Arc<Door>>,
     viewer: Viewer,
-    Path(id): Path<String>,
+    id: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Value>, Problem> {
-    let known = viewer.account.as_ref().is_some_and(|account| door.slots.heartbeat(account, &id, crate::now_ms()));
-    if known { Ok(Json(json!({ "every_s": HEARTBEAT_S, "advice": door.advice() }))) } else { Err(Problem::stream_over()) }
+    let id = named(id);
+    let known =
+        viewer.account.as_ref().is_some_and(|account| door.slots.heartbeat(account, &id, crate::now_ms()));
+    if known {
+        Ok(Json(json!({ "every_s": HEARTBEAT_S, "advice": door.advice() })))
+    } else {
+        Err(Problem::stream_over())
+    }
 }

@@ -91,7 +91,9 @@ impl Slots {
     /// A stream of this viewer is still there. False: it is not known, or was silent for too long.
     pub fn heartbeat(&self, viewer: &str, id: &str, now_ms: i64) -> bool {
         let mut shard = self.shard(viewer);
-        let found = shard.get_mut(viewer).and_then(|all| all.iter_mut().find(|s| s.id == id && !is_silent(s, now_ms)));
+        let found = shard
+            .get_mut(viewer)
+            .and_then(|all| all.iter_mut().find(|s| s.id == id && !is_silent(s, now_ms)));
         found.map(|stream| stream.heard_ms = stream.heard_ms.max(now_ms)).is_some()
     }
 
@@ -111,7 +113,9 @@ impl Slots {
     /// What this viewer plays, the oldest first.
     pub fn list(&self, viewer: &str, now_ms: i64) -> Vec<Stream> {
         let shard = self.shard(viewer);
-        shard.get(viewer).map_or(Vec::new(), |all| all.iter().filter(|s| !is_silent(s, now_ms)).cloned().collect())
+        shard
+            .get(viewer)
+            .map_or(Vec::new(), |all| all.iter().filter(|s| !is_silent(s, now_ms)).cloned().collect())
     }
 
     /// Takes away what is silent, a part of all each time, so that nobody waits long. To be called with n = 0, 1, 2, …
@@ -174,7 +178,10 @@ mod tests {
         // The one that goes on keeps its slot, the one that is silent loses it.
         assert!(slots.heartbeat("a", "s3", SILENCE_MS));
         slots.take("a", stream("s5", "phone", SILENCE_MS + 1), Some(2)).unwrap();
-        assert_eq!(slots.list("a", SILENCE_MS + 1).iter().map(|s| s.id.as_str()).collect::<Vec<_>>(), ["s3", "s5"]);
+        assert_eq!(
+            slots.list("a", SILENCE_MS + 1).iter().map(|s| s.id.as_str()).collect::<Vec<_>>(),
+            ["s3", "s5"]
+        );
         assert!(!slots.heartbeat("a", "s2", SILENCE_MS + 1), "it must ask again");
     }
 

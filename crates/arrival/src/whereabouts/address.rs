@@ -69,7 +69,9 @@ impl Client {
     /// The nearest address that is not one of our proxies: each proxy adds the one that it was spoken to by, and what
     /// stands before the first that is not ours may be a lie.
     pub fn of(extensions: &Extensions, headers: &HeaderMap, trusted: &[Trusted]) -> Client {
-        let Some(ConnectInfo(peer)) = extensions.get::<ConnectInfo<SocketAddr>>() else { return Client(None) };
+        let Some(ConnectInfo(peer)) = extensions.get::<ConnectInfo<SocketAddr>>() else {
+            return Client(None);
+        };
         let ours = |address: IpAddr| trusted.iter().any(|t| t.holds(address));
         let mut nearest = peer.ip().to_canonical();
         let said = headers.get_all("x-forwarded-for").iter().rev();

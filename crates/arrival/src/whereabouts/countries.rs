@@ -10,7 +10,8 @@ pub fn country_name(code: [u8; 2]) -> String {
 
 /// It is a code of ISO 3166-1.
 pub(crate) fn is_country(code: &str) -> bool {
-    <[u8; 2]>::try_from(code.as_bytes()).is_ok_and(|code| NAMES.binary_search_by_key(&code, |(c, _)| *c).is_ok())
+    <[u8; 2]>::try_from(code.as_bytes())
+        .is_ok_and(|code| NAMES.binary_search_by_key(&code, |(c, _)| *c).is_ok())
 }
 
 /// ISO 3166-1 (and XK), in the order of the codes, with the names of Unicode CLDR.

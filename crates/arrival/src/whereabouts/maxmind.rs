@@ -115,7 +115,8 @@ mod tests {
 
     /// MaxMind's public test files, if this machine has them.
     fn files() -> Option<Files> {
-        let folder = PathBuf::from(std::env::var("PAVILION_MAXMIND").unwrap_or("../../../shared/data/maxmind".into()));
+        let folder =
+            PathBuf::from(std::env::var("PAVILION_MAXMIND").unwrap_or("../../../shared/data/maxmind".into()));
         let folder = [folder, "../../../../shared/data/maxmind".into()].into_iter().find(|f| f.is_dir());
         let Some(folder) = folder else {
             eprintln!("SKIPPED: MaxMind's test files are not here; set PAVILION_MAXMIND to their folder");

@@ -27,7 +27,8 @@ impl Policy {
     /// The clients of the postmortem: players that give an authorisation five seconds.
     pub const NAIVE: Policy = Policy::Lockstep { timeout_ms: 5_000 };
     /// The web app's retries.
-    pub const OURS: Policy = Policy::Jittered { timeout_ms: 10_000, base_ms: 500, cap_ms: 30_000, tries_max: 10 };
+    pub const OURS: Policy =
+        Policy::Jittered { timeout_ms: 10_000, base_ms: 500, cap_ms: 30_000, tries_max: 10 };
 
     fn timeout_ms(self) -> i64 {
         match self {

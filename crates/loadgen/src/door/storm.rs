@@ -54,7 +54,8 @@ pub fn storm(storm: Storm, server: &mut dyn Server, seed: u64) -> Report {
         .map(|n| Client::new(storm.policy, taps(n), seed.wrapping_mul(0x1_0000_0001).wrapping_add(n as u64)))
         .collect();
     // Each client's next instant. One that has changed since is looked at in vain, which harms nobody.
-    let mut agenda: BinaryHeap<Reverse<(i64, usize)>> = (0..storm.clients).map(|n| Reverse((taps(n), n))).collect();
+    let mut agenda: BinaryHeap<Reverse<(i64, usize)>> =
+        (0..storm.clients).map(|n| Reverse((taps(n), n))).collect();
     loop {
         let next = [agenda.peek().map(|Reverse((at, _))| *at), server.next_ms()].into_iter().flatten().min();
         let Some(now_ms) = next.filter(|at| *at <= storm.until_ms) else { break };

@@ -45,7 +45,10 @@ async fn provisional(one: &dyn Entitlements, two: &dyn Entitlements) {
     ];
     one.record(&passes).await.expect("record");
     two.record(&passes).await.expect("again");
-    assert_eq!(two.provisional(0, 10).await.expect("list"), [&passes[2], &passes[1], &passes[0]].map(Clone::clone));
+    assert_eq!(
+        two.provisional(0, 10).await.expect("list"),
+        [&passes[2], &passes[1], &passes[0]].map(Clone::clone)
+    );
     assert_eq!(two.provisional(20, 1).await.expect("list").len(), 1);
 
     let verdicts = [("s1".to_owned(), Verdict::NotEntitled), ("none".to_owned(), Verdict::Entitled)];

@@ -129,7 +129,12 @@ pub trait Entitlements: Send + Sync {
     /// Purchases changed at or after an instant, in the order of (`changed_ms`, `id`), after the one named (none: from
     /// the first), at most `max` and [`PAGE_MAX`]: to load a copy and to follow it. Writers' clocks differ and writes
     /// may become visible late, so a follower asks again for the last seconds.
-    async fn changed(&self, since_ms: i64, after: Option<(i64, String)>, max: usize) -> Result<Vec<Purchase>, Error>;
+    async fn changed(
+        &self,
+        since_ms: i64,
+        after: Option<(i64, String)>,
+        max: usize,
+    ) -> Result<Vec<Purchase>, Error>;
 
     /// Writes provisional passes, all or none, durably. One whose id stands is not written again.
     async fn record(&self, passes: &[Provisional]) -> Result<(), Error>;

@@ -16,17 +16,25 @@ fn right(countries: Option<&[&str]>, from_ms: Option<i64>, until_ms: Option<i64>
 }
 
 fn blackout(area: Area, from_ms: Option<i64>, until_ms: Option<i64>) -> Blackout {
-    Blackout { id: "b".into(), name: "Chennai".into(), matches: vec!["final".into()], areas: vec![area], from_ms, until_ms }
+    Blackout {
+        id: "b".into(),
+        name: "Chennai".into(),
+        matches: vec!["final".into()],
+        areas: vec![area],
+        from_ms,
+        until_ms,
+    }
 }
 
 fn show(rights: Vec<Right>, blackouts: Vec<Blackout>) -> Show {
     let mut catalog = Catalog::default();
-    catalog.insert(
-        crate::catalog::Kind::Match,
-        "final",
-        r#"{"id": "final", "title": "Final", "status": "live", "start_ms": 1796000000000}"#,
-    )
-    .unwrap();
+    catalog
+        .insert(
+            crate::catalog::Kind::Match,
+            "final",
+            r#"{"id": "final", "title": "Final", "status": "live", "start_ms": 1796000000000}"#,
+        )
+        .unwrap();
     let show = Copy::of(catalog).show("final").unwrap().as_ref().clone();
     Show { rights, blackouts, ..show }
 }
@@ -66,7 +74,11 @@ fn a_blackout_is_stronger_than_every_right_and_ends_passes_before_it_begins() {
     let chennai = Place { subdivision: Some("TN".into()), ..at("IN") };
     let delhi = Place { subdivision: Some("DL".into()), ..at("IN") };
     assert_eq!(dark.shown(&chennai, NOW), Err(Dark::Blackout(Some("Chennai".into()))));
-    assert_eq!(dark.shown(&at("IN"), NOW), Err(Dark::Blackout(Some("Chennai".into()))), "where in India is not known");
+    assert_eq!(
+        dark.shown(&at("IN"), NOW),
+        Err(Dark::Blackout(Some("Chennai".into()))),
+        "where in India is not known"
+    );
     assert_eq!(dark.shown(&Place::default(), NOW), Err(Dark::Unknown));
     assert_eq!(dark.shown(&Place { anonymous: true, ..delhi.clone() }, NOW), Err(Dark::Hidden));
     assert_eq!(dark.shown(&delhi, NOW), Ok(Shown { until_ms: None, limited: true }));

@@ -11,7 +11,9 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 
 use self::thread::Worker;
-use super::{ACCOUNTS_MAX, Change, DOCUMENT_MAX, Entitlements, PAGE_MAX, Provisional, Purchase, Tally, Verdict};
+use super::{
+    ACCOUNTS_MAX, Change, DOCUMENT_MAX, Entitlements, PAGE_MAX, Provisional, Purchase, Tally, Verdict,
+};
 use super::{bounded, few, words};
 use crate::Error;
 
@@ -65,13 +67,22 @@ impl Entitlements for SqliteEntitlements {
         self.read(move |c| read::held(c, &accounts, now_ms)).await
     }
 
-    async fn changed(&self, since_ms: i64, after: Option<(i64, String)>, max: usize) -> Result<Vec<Purchase>, Error> {
+    async fn changed(
+        &self,
+        since_ms: i64,
+        after: Option<(i64, String)>,
+        max: usize,
+    ) -> Result<Vec<Purchase>, Error> {
         self.read(move |c| read::changed(c, since_ms, after, max.min(PAGE_MAX))).await
     }
 
     async fn record(&self, passes: &[Provisional]) -> Result<(), Error> {
         few(passes.len(), PAGE_MAX)?;
-        words(passes.iter().flat_map(|p| [&*p.id, p.account.as_deref().unwrap_or_default(), &*p.device, &*p.r#match]))?;
+        words(
+            passes
+                .iter()
+                .flat_map(|p| [&*p.id, p.account.as_deref().unwrap_or_default(), &*p.device, &*p.r#match]),
+        )?;
         let passes = passes.to_vec();
         self.write(move |c| passes.iter().try_for_each(|p| write::provisional(c, p))).await
     }
@@ -79,7 +90,10 @@ impl Entitlements for SqliteEntitlements {
     async fn settle(&self, verdicts: &[(String, Verdict)], at_ms: i64) -> Result<(), Error> {
         few(verdicts.len(), PAGE_MAX)?;
         let verdicts = verdicts.to_vec();
-        self.write(move |c| verdicts.iter().try_for_each(|(id, verdict)| write::verdict(c, id, *verdict, at_ms))).await
+        self.write(move |c| {
+            verdicts.iter().try_for_each(|(id, verdict)| write::verdict(c, id, *verdict, at_ms))
+        })
+        .await
     }
 
     async fn provisional(&self, since_ms: i64, max: usize) -> Result<Vec<Provisional>, Error> {

@@ -69,9 +69,8 @@ pub(super) fn provisional(c: &Connection, since_ms: i64, max: usize) -> rusqlite
 
 pub(super) fn tally(c: &Connection, since_ms: i64) -> rusqlite::Result<Tally> {
     let mut tally = Tally::default();
-    let mut counted = c.prepare_cached(
-        "SELECT verdict, COUNT(*) FROM provisional WHERE issued_ms >= ?1 GROUP BY verdict",
-    )?;
+    let mut counted =
+        c.prepare_cached("SELECT verdict, COUNT(*) FROM provisional WHERE issued_ms >= ?1 GROUP BY verdict")?;
     for row in counted.query_map([since_ms], |row| Ok((row.get(0)?, row.get(1)?)))? {
         let (verdict, count): (Option<String>, i64) = row?;
         let count = count as u64;

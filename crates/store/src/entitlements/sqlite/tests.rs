@@ -60,7 +60,10 @@ async fn a_stuck_database_is_late_and_then_busy_and_then_well() {
     for one in waiting {
         outcomes.push(one.await.unwrap());
     }
-    assert!(outcomes.iter().all(|o| matches!(o, Err(Error::Late))), "they waited for a deadline, not for ever");
+    assert!(
+        outcomes.iter().all(|o| matches!(o, Err(Error::Late))),
+        "they waited for a deadline, not for ever"
+    );
     assert!(matches!(store.held(&accounts, 0).await, Err(Error::Busy)), "the queue is bounded");
     assert!(matches!(blocked.await.unwrap(), Err(Error::Late)));
     release.send(()).unwrap();

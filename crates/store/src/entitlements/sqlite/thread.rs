@@ -73,7 +73,10 @@ impl Worker {
 }
 
 /// What fails within a group takes back only its own.
-fn savepoint<T>(c: &Connection, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+fn savepoint<T>(
+    c: &Connection,
+    work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
     if c.is_autocommit() {
         return work(c);
     }

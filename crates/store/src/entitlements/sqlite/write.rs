@@ -26,9 +26,11 @@ pub(super) fn provisional(c: &Connection, p: &Provisional) -> rusqlite::Result<(
 }
 
 pub(super) fn verdict(c: &Connection, id: &str, verdict: Verdict, at_ms: i64) -> rusqlite::Result<()> {
-    c.prepare_cached("UPDATE provisional SET verdict = ?2, settled_ms = ?3 WHERE id = ?1 AND verdict IS NULL")?
-        .execute(params![id, verdict.name(), at_ms])
-        .map(drop)
+    c.prepare_cached(
+        "UPDATE provisional SET verdict = ?2, settled_ms = ?3 WHERE id = ?1 AND verdict IS NULL",
+    )?
+    .execute(params![id, verdict.name(), at_ms])
+    .map(drop)
 }
 
 pub(super) fn change(c: &Connection, change: &Change) -> rusqlite::Result<()> {
