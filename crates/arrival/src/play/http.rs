@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::answer::{Allowed, Angle, Answer, Lengths, Scores, Stream};
 use super::limits::{ADVICE_S, DEVICE_NAME_MAX, EARLY_MS, PASS_S, SESSION_S, TOKEN_S};
-use super::{Grant, Problem};
+use super::{Asker, Grant, Problem};
 use crate::catalog::{Match, Plan, Programme, Show, Status};
 use crate::door::Door;
 use crate::entitlement::{Checked, Granted, decide, weigh};
@@ -108,7 +108,7 @@ impl<'a> From<Granted<'a>> for Entry<'a> {
 async fn play(
     State(door): State<Arc<Door>>,
     Extension(client): Extension<Client>,
-    viewer: Viewer,
+    Asker(viewer): Asker,
     id: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {

@@ -3,6 +3,7 @@
 mod admin;
 mod advice;
 mod answer;
+mod asker;
 mod http;
 pub(crate) mod limits;
 mod passes;
@@ -12,6 +13,7 @@ mod tests;
 
 pub(crate) use admin::router as admin;
 pub use advice::{Advice, BackOff};
+pub(crate) use asker::Asker;
 pub(crate) use http::router;
 pub use passes::{Grant, Passes, Word};
 pub use problem::Problem;

@@ -323,7 +323,7 @@ async fn an_operator_decides_about_panic() {
     assert!((1..=10).contains(&retry_s));
 
     set(json!({"negative": true})).await;
-    let said = house.ask("PUT", "/v1/profiles/1", &ann, HOME).await;
+    let said = house.ask("PUT", "/v1/identity/profiles/1", &ann, HOME).await;
     assert_eq!((said.status, said.problem()), (StatusCode::SERVICE_UNAVAILABLE, "later"));
     assert!(said.headers.contains_key("retry-after"));
     assert_eq!(house.play("final", &ann).await.status, StatusCode::OK, "the match plays on");

@@ -59,14 +59,16 @@ impl Class {
             // Keys by which edges check tokens are asked for by machines that let viewers in.
             return if path.starts_with("/.well-known/") { Class::Play } else { Class::Home };
         };
-        let first = api.split('/').next().unwrap_or_default();
-        match (first, method) {
-            ("matches", &Method::POST) | ("streams" | "licence" | "login" | "oidc" | "purchases", _) => {
-                Class::Play
-            }
+        let mut words = api.split('/');
+        let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        match (first, second, method) {
+            ("matches", _, &Method::POST) | ("streams" | "licence", ..) => Class::Play,
             // Tokens run out while one watches.
-            ("token" | "session" | "devices", &Method::POST) => Class::Play,
-            ("matches" | "time" | "scorer" | "advice" | "home", &Method::GET | &Method::HEAD) => Class::Home,
+            ("identity", "device" | "register" | "login" | "refresh" | "oidc", _) => Class::Play,
+            ("identity", "me", &Method::GET) => Class::Home,
+            ("matches" | "time" | "scorer" | "advice" | "home", _, &Method::GET | &Method::HEAD) => {
+                Class::Home
+            }
             _ => Class::Settings,
         }
     }
@@ -222,11 +224,11 @@ mod tests {
         let class = |method: &str, path| Class::of(&method.parse().unwrap(), path);
         assert_eq!(class("POST", "/v1/matches/demo/play"), Class::Play);
         assert_eq!(class("DELETE", "/v1/streams/1"), Class::Play);
-        assert_eq!(class("POST", "/v1/login"), Class::Play);
+        assert_eq!(class("POST", "/v1/identity/login"), Class::Play);
         assert_eq!(class("GET", "/v1/matches"), Class::Home);
         assert_eq!(class("GET", "/watch/demo"), Class::Home);
-        assert_eq!(class("POST", "/v1/logout"), Class::Settings);
-        assert_eq!(class("PUT", "/v1/profiles/1"), Class::Settings);
+        assert_eq!(class("POST", "/v1/identity/logout"), Class::Settings);
+        assert_eq!(class("PUT", "/v1/identity/profiles/1"), Class::Settings);
     }
 
     #[test]

@@ -12,8 +12,7 @@ use serde_json::{Value, json};
 
 use super::limits::HEARTBEAT_S;
 use crate::door::Door;
-use crate::identity::Viewer;
-use crate::play::{Problem, listed};
+use crate::play::{Asker, Problem, listed};
 
 pub(crate) fn router(door: Arc<Door>) -> Router {
     Router::new()
@@ -34,7 +33,7 @@ fn named(id: Result<Path<String>, PathRejection>) -> String {
     id.map_or(String::new(), |Path(id)| id)
 }
 
-async fn list(State(door): State<Arc<Door>>, viewer: Viewer) -> Json<Value> {
+async fn list(State(door): State<Arc<Door>>, Asker(viewer): Asker) -> Json<Value> {
     let streams =
         viewer.account.as_ref().map_or(Vec::new(), |account| door.slots.list(account, crate::now_ms()));
     let all = streams.iter().map(|stream| {
@@ -48,7 +47,7 @@ async fn list(State(door): State<Arc<Door>>, viewer: Viewer) -> Json<Value> {
 /// Ends a stream, of whatever device: its slot is free, and its pass is taken back.
 async fn stop(
     State(door): State<Arc<Door>>,
-    viewer: Viewer,
+    Asker(viewer): Asker,
     id: Result<Path<String>, PathRejection>,
 ) -> Response {
     let id = named(id);
@@ -61,7 +60,7 @@ async fn stop(
 
 async fn heartbeat(
     State(door): State<Arc<Door>>,
-    viewer: Viewer,
+    Asker(viewer): Asker,
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Value>, Problem> {
     let id = named(id);
