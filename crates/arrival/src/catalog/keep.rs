@@ -9,7 +9,7 @@ use store::{Change, Entitlements, Outcome, Register, Registers};
 use tokio::sync::{Mutex, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::limits::{PUT_TRIES_MAX, REFRESH_EVERY};
+use super::limits::{PUT_TRIES_MAX, READ_TRIES_MAX, REFRESH_EVERY};
 use super::{Catalog, Copy, Kind, score};
 use crate::Error;
 
@@ -78,7 +78,7 @@ impl Keeper {
         }
         // Lists are not of one instant: a right that was taken away with its blackout could be seen without it. What is
         // read twice alike is what stood.
-        loop {
+        for _ in 0..READ_TRIES_MAX {
             let again = self.read().await?;
             if again == read {
                 break;

@@ -23,5 +23,8 @@ pub(crate) const DEVICES_MAX: u8 = 32;
 /// The largest file that is imported, in bytes: 5,000 documents of every kind with some 500 bytes each.
 pub(crate) const FILE_BYTES_MAX: usize = 16 << 20;
 
+/// How often the store is read until it is twice the same: a file that is being imported changes it for a second.
+pub(crate) const READ_TRIES_MAX: u32 = 20;
+
 /// Writes of one document that may lose against others' before it is given up: people edit it, not programs.
 pub(crate) const PUT_TRIES_MAX: u32 = 10;

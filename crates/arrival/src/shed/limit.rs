@@ -3,7 +3,9 @@
 //! Additive increase, multiplicative decrease on the time of answers against the best of late, as in TCP Vegas: the limit
 //! falls when answers wait, and rises while it is used and they do not.
 
-use super::limits::{FALL, SLOW_MS_MIN, SLOW_TIMES, UNDER_WAY_MAX, UNDER_WAY_MIN};
+use super::limits::{
+    FALL, FALL_MOST, SLOW_MS_MIN, SLOW_TIMES, UNDER_WAY_BEGIN, UNDER_WAY_MAX, UNDER_WAY_MIN,
+};
 
 /// What the best time grows by with each answer: twice as much after some minutes of a full house.
 const CREEP: f64 = 1.000_001;
@@ -21,7 +23,7 @@ pub struct Limit {
 
 impl Default for Limit {
     fn default() -> Limit {
-        Limit { limit: UNDER_WAY_MAX / 8.0, under_way: 0, best_ms: f64::MAX, deaf: 0 }
+        Limit { limit: UNDER_WAY_BEGIN, under_way: 0, best_ms: f64::MAX, deaf: 0 }
     }
 }
 
@@ -41,10 +43,11 @@ impl Limit {
         self.deaf = self.deaf.saturating_sub(1);
         let Some(took_ms) = took_ms else { return };
         self.best_ms = took_ms.min(self.best_ms * CREEP);
-        if took_ms > (self.best_ms * SLOW_TIMES).max(SLOW_MS_MIN) {
+        let slow_ms = (self.best_ms * SLOW_TIMES).max(SLOW_MS_MIN);
+        if took_ms > slow_ms {
             // If there is room all the same, it is not for those under way that it is slow.
             if full && self.deaf == 0 {
-                self.limit = (self.limit * FALL).max(UNDER_WAY_MIN);
+                self.limit = (self.limit * (slow_ms / took_ms).clamp(FALL_MOST, FALL)).max(UNDER_WAY_MIN);
                 self.deaf = self.under_way;
             }
         } else if full {
@@ -72,27 +75,30 @@ mod tests {
     /// end, and the longest time of the last tenth of answers, in milliseconds.
     fn serve(workers: usize, work_ms: f64, limit: &mut Limit, seconds: usize) -> (f64, f64) {
         let mut free = vec![0.0_f64; workers];
-        let mut ends: Vec<(f64, f64)> = Vec::new();
+        // In whole microseconds, the next first.
+        let mut ends = std::collections::BinaryHeap::new();
         let mut late = 0.0_f64;
         for ms in 0..seconds * 1_000 {
             let now = ms as f64;
-            ends.retain(|(end, took)| {
-                let done = *end <= now;
-                if done {
-                    limit.end(Some(*took));
-                    if ms > seconds * 900 {
-                        late = late.max(*took);
-                    }
+            while let Some(std::cmp::Reverse((_, took_us))) =
+                ends.peek().copied().filter(|std::cmp::Reverse((end_us, _))| *end_us <= ms as u64 * 1_000)
+            {
+                ends.pop();
+                let took = took_us as f64 / 1_000.0;
+                limit.end(Some(took));
+                if ms > seconds * 900 {
+                    late = late.max(took);
                 }
-                !done
-            });
+            }
             // Ten times what can be done.
             for _ in 0..(workers as f64 / work_ms * 10.0).ceil() as usize {
                 if limit.begin(1.0) {
                     let first = free.iter_mut().min_by(|a, b| a.total_cmp(b)).unwrap();
-                    let end = first.max(now) + work_ms;
-                    *first = end;
-                    ends.push((end, end - now));
+                    *first = first.max(now) + work_ms;
+                    ends.push(std::cmp::Reverse((
+                        (*first * 1_000.0) as u64,
+                        ((*first - now) * 1_000.0) as u64,
+                    )));
                 }
             }
         }
@@ -101,9 +107,9 @@ mod tests {
 
     #[test]
     fn at_ten_times_the_load_those_who_are_let_in_are_answered_soon() {
-        for (workers, work_ms) in [(2, 1.0), (20, 5.0), (4, 20.0)] {
+        for (workers, work_ms, seconds) in [(2, 1.0, 6), (20, 5.0, 6), (4, 20.0, 25)] {
             let mut limit = Limit::default();
-            let (found, late) = serve(workers, work_ms, &mut limit, 6);
+            let (found, late) = serve(workers, work_ms, &mut limit, seconds);
             assert!(late <= 100.0, "{workers} workers of {work_ms} ms: {late} ms at a limit of {found}");
             assert!(found >= workers as f64, "it starves {workers} workers: {found}");
         }

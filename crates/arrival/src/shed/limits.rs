@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// Requests under way at once, at most: of some 10 KB each, 80 MB. The limit that holds is found between the two.
 pub(crate) const UNDER_WAY_MAX: f64 = 8_192.0;
+/// What it begins with: 5,000 arrivals a second who each wait for a check of 400 ms, which is nobody's work here.
+pub(crate) const UNDER_WAY_BEGIN: f64 = 2_048.0;
 /// And at least: what two cores do at once, several times over.
 pub(crate) const UNDER_WAY_MIN: f64 = 16.0;
 
@@ -12,8 +14,10 @@ pub(crate) const UNDER_WAY_MIN: f64 = 16.0;
 pub(crate) const SLOW_TIMES: f64 = 3.0;
 /// And no less than this, in milliseconds: below it a queue is not one that anybody feels.
 pub(crate) const SLOW_MS_MIN: f64 = 25.0;
-/// By what the limit falls when that is so, once per so many answers as are under way, and rises otherwise.
+/// By what the limit falls when that is so, once per so many answers as are under way: by a tenth, or by as much as they
+/// were too slow, but not by more than half at once.
 pub(crate) const FALL: f64 = 0.9;
+pub(crate) const FALL_MOST: f64 = 0.5;
 
 /// How often the runtime is asked whether it is late.
 pub(crate) const LAG_EVERY: Duration = Duration::from_millis(10);
