@@ -8,10 +8,11 @@ use store::{Entitlements, Registers, Sqlite, SqliteEntitlements};
 use tokio_util::sync::CancellationToken;
 
 use crate::catalog::{Keeper, keep_stopped, seed};
+use crate::entitlement::limits::CHECK_MAX_MS;
 use crate::entitlement::{Cache, Checker, follow};
 use crate::panic::{self, Panic};
 use crate::play::{Advice, Passes, Word};
-use crate::shed::{self, Shed};
+use crate::shed::Shed;
 use crate::slots::Slots;
 use crate::whereabouts::Whereabouts;
 use crate::{Config, Error};
@@ -36,12 +37,16 @@ pub(crate) struct Door {
     pub(crate) shed: Shed,
     pub(crate) places: Whereabouts,
     advice: RwLock<Advice>,
+    /// Who reads the levers: what was read before a change must not be taken for what stands after it.
+    reading: tokio::sync::Mutex<()>,
 }
 
 /// What a door stands on.
 pub(crate) struct Stores {
     pub(crate) registers: Arc<dyn Registers>,
     pub(crate) entitlements: Arc<dyn Entitlements>,
+    /// The longest that a viewer waits for a check.
+    pub(crate) patience: Duration,
 }
 
 impl Stores {
@@ -55,6 +60,7 @@ impl Stores {
         Ok(Stores {
             registers: Arc::new(Sqlite::open(&config.store)?),
             entitlements: Arc::new(SqliteEntitlements::open(&config.entitlements)?),
+            patience: Duration::from_millis(CHECK_MAX_MS as u64),
         })
     }
 }
@@ -67,12 +73,13 @@ impl Door {
         signer: Option<Signer>,
         shutdown: CancellationToken,
     ) -> Result<Arc<Door>, Error> {
-        let Stores { registers, entitlements } = stores;
+        let Stores { registers, entitlements, patience } = stores;
         let places = Whereabouts::open(&config.places)?;
         let panic = Arc::new(Panic::open(&config.journal)?);
         let keeper = Keeper::follow(registers.clone(), entitlements.clone(), shutdown.clone()).await?;
         seed(&keeper, &config, crate::now_ms()).await?;
-        let checker = Checker::start(entitlements.clone(), Cache::default(), panic.clone(), shutdown.clone());
+        let checker =
+            Checker::start(entitlements.clone(), Cache::default(), panic.clone(), patience, shutdown.clone());
         let door = Arc::new(Door {
             signer,
             passes: Box::new(Word(config.pass.clone())),
@@ -85,6 +92,7 @@ impl Door {
             shed: Shed::new(config.per_address, crate::now_ms()),
             places,
             advice: RwLock::default(),
+            reading: tokio::sync::Mutex::new(()),
             config,
         });
         door.follow_levers().await;
@@ -97,7 +105,6 @@ impl Door {
         if !door.config.no_copy {
             tokio::spawn(follow(door.checker.clone(), shutdown.clone()));
         }
-        tokio::spawn(shed::watch(door.clone(), shutdown.clone()));
         let tending = door.clone();
         tokio::spawn(async move {
             let mut n = 0;
@@ -112,6 +119,7 @@ impl Door {
 
     /// Reads what operators have set. What cannot be read stays as it is.
     pub(crate) async fn follow_levers(&self) {
+        let _one_at_a_time = self.reading.lock().await;
         if let Err(error) = self.panic.follow(&*self.registers).await {
             tracing::warn!(%error, "the levers are not fresh");
             return;

@@ -117,6 +117,7 @@ impl Arrival {
     ) -> Result<Arrival, Error> {
         let stores = Stores::open(&config)?;
         let door = Door::open(config, stores, signer, shutdown.clone()).await?;
+        tokio::spawn(shed::watch(door.clone(), shutdown.clone()));
         Ok(Arrival { door, shutdown })
     }
 

@@ -133,15 +133,17 @@ impl House {
 
     pub(crate) async fn with(config: Config, dead: bool) -> House {
         let store = Arc::new(Mortal {
-            inner: SqliteEntitlements::open(&config.entitlements).unwrap(),
+            inner: SqliteEntitlements::open_with(&config.entitlements, PATIENCE).unwrap(),
             dead: AtomicBool::new(dead),
             checks: AtomicUsize::new(0),
         });
-        let stores =
-            Stores { registers: Arc::new(Sqlite::open(&config.store).unwrap()), entitlements: store.clone() };
+        let registers = Arc::new(Sqlite::open(&config.store).unwrap());
+        let stores = Stores { registers, entitlements: store.clone(), patience: PATIENCE };
         let shutdown = CancellationToken::new();
         let signer = Signer::generate("test").unwrap();
         let door = Door::open(config, stores, Some(signer), shutdown.clone()).await.unwrap();
+        // A slow machine is no slow database.
+        door.panic.gauge().slow_ms = i64::MAX;
         let (app, admin) = (crate::router(door.clone()), crate::admin::router(door.clone()));
         House { door, store, app, admin, shutdown }
     }

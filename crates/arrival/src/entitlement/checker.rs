@@ -7,7 +7,7 @@ use store::Entitlements;
 use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::limits::{CHECK_MAX_MS, NEGATIVE_MS, NEGATIVE_PANIC_MS, POSITIVE_MS, STALE_MS};
+use super::limits::{NEGATIVE_MS, NEGATIVE_PANIC_MS, POSITIVE_MS, STALE_MS};
 use super::{Batch, Cache, Checks, Granted, Held, Known, Refusal, decide};
 use crate::catalog::Show;
 use crate::panic::Panic;
@@ -54,18 +54,20 @@ pub struct Checker {
     checks: Mutex<Checks<Ticket>>,
     wake: Notify,
     panic: Arc<Panic>,
+    longest: Duration,
 }
 
 impl Checker {
-    /// Begins to ask when somebody waits, until `shutdown`.
+    /// Begins to ask when somebody waits, until `shutdown`. `longest`: that anybody waits.
     pub fn start(
         store: Arc<dyn Entitlements>,
         cache: Cache,
         panic: Arc<Panic>,
+        longest: Duration,
         shutdown: CancellationToken,
     ) -> Arc<Checker> {
         let checker =
-            Arc::new(Checker { store, cache, checks: Mutex::default(), wake: Notify::new(), panic });
+            Arc::new(Checker { store, cache, checks: Mutex::default(), wake: Notify::new(), panic, longest });
         let asking = checker.clone();
         tokio::spawn(async move {
             tokio::select! {
@@ -101,11 +103,10 @@ impl Checker {
             return None;
         }
         self.wake.notify_one();
-        let longest = Duration::from_millis(CHECK_MAX_MS as u64);
-        match tokio::time::timeout(longest, answer).await {
+        match tokio::time::timeout(self.longest, answer).await {
             Ok(answer) => answer.ok().flatten(),
             Err(_) => {
-                self.panic.observe(false, CHECK_MAX_MS, crate::now_ms());
+                self.panic.observe(false, 0, crate::now_ms());
                 None
             }
         }

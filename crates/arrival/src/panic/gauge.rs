@@ -40,10 +40,12 @@ pub struct Lever {
 }
 
 /// How the store has been.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Gauge {
     /// What the operator says.
     pub lever: Lever,
+    /// Milliseconds: a check that took longer is a bad one.
+    pub slow_ms: i64,
     /// The last checks, the newest in the lowest bit; a bad one is a 1.
     window: u32,
     bad_row: u32,
@@ -51,10 +53,17 @@ pub struct Gauge {
     since_ms: Option<i64>,
 }
 
+impl Default for Gauge {
+    fn default() -> Gauge {
+        let lever = Lever::default();
+        Gauge { lever, slow_ms: SLOW_MS, window: 0, bad_row: 0, good_row: 0, since_ms: None }
+    }
+}
+
 impl Gauge {
     /// A check was answered after so long (milliseconds), or failed.
     pub fn observe(&mut self, answered: bool, took_ms: i64, now_ms: i64) {
-        let bad = !answered || took_ms > SLOW_MS;
+        let bad = !answered || took_ms > self.slow_ms;
         self.window = (self.window << 1 | u32::from(bad)) & ((1 << WINDOW) - 1);
         if bad {
             (self.bad_row, self.good_row) = (self.bad_row + 1, 0);

@@ -6,6 +6,7 @@ mod thread;
 mod write;
 
 use std::path::Path;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use rusqlite::Connection;
@@ -32,8 +33,17 @@ impl SqliteEntitlements {
     ///
     /// The file cannot be opened, or no thread started.
     pub fn open(path: &Path) -> Result<SqliteEntitlements, Error> {
-        let writer = Worker::start("entitlement-write", tables::open(path)?, true)?;
-        let reader = Worker::start("entitlement-read", tables::open(path)?, false)?;
+        SqliteEntitlements::open_with(path, thread::DEADLINE)
+    }
+
+    /// The same with another deadline: whoever asks gets an answer, or that there is none, within it.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be opened, or no thread started.
+    pub fn open_with(path: &Path, deadline: Duration) -> Result<SqliteEntitlements, Error> {
+        let writer = Worker::start("entitlement-write", tables::open(path)?, deadline, true)?;
+        let reader = Worker::start("entitlement-read", tables::open(path)?, deadline, false)?;
         Ok(SqliteEntitlements { writer, reader })
     }
 

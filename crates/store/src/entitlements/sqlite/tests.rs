@@ -1,5 +1,8 @@
 use super::*;
 
+/// Whatever the machine is doing.
+const LONG: Duration = Duration::from_secs(60);
+
 fn purchase(id: &str) -> Purchase {
     Purchase {
         id: id.into(),
@@ -16,7 +19,8 @@ async fn conforms() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("entitlements.db");
     // Two handles, as two processes would have.
-    let (one, two) = (SqliteEntitlements::open(&path).unwrap(), SqliteEntitlements::open(&path).unwrap());
+    let open = || SqliteEntitlements::open_with(&path, LONG).unwrap();
+    let (one, two) = (open(), open());
     crate::conformance::entitlements(&one, &two).await;
 }
 
@@ -35,7 +39,8 @@ async fn what_is_over_a_limit_is_refused_before_it_is_queued() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stuck_database_is_late_and_then_busy_and_then_well() {
     let dir = tempfile::tempdir().unwrap();
-    let store = SqliteEntitlements::open(&dir.path().join("entitlements.db")).unwrap();
+    let store =
+        SqliteEntitlements::open_with(&dir.path().join("entitlements.db"), Duration::from_secs(2)).unwrap();
     let (release, stuck) = std::sync::mpsc::channel::<()>();
     let (began, begun) = tokio::sync::oneshot::channel();
     let blocking = store.clone();

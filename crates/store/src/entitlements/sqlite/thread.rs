@@ -11,9 +11,9 @@ use crate::Error;
 /// in vain.
 const QUEUE_MAX: usize = 1_024;
 
-/// The longest from being asked to the answer. A viewer's tap has 1.5 s in all; what comes later than this is of no use
-/// to them, so it is not begun.
-const DEADLINE: Duration = Duration::from_millis(750);
+/// The longest from being asked to the answer, unless set. A viewer's tap has 1.5 s in all; what comes later than this is
+/// of no use to them, so it is not begun.
+pub(super) const DEADLINE: Duration = Duration::from_millis(750);
 
 /// One piece of work, which answers by itself.
 struct Job {
@@ -29,17 +29,23 @@ type Done = Box<dyn FnOnce(Result<(), String>) + Send>;
 #[derive(Clone)]
 pub(super) struct Worker {
     jobs: mpsc::Sender<Job>,
+    deadline: Duration,
 }
 
 impl Worker {
     /// `writes`: whatever waits becomes one transaction, so that many share one wait for the disk.
-    pub(super) fn start(name: &str, connection: Connection, writes: bool) -> Result<Worker, Error> {
+    pub(super) fn start(
+        name: &str,
+        connection: Connection,
+        deadline: Duration,
+        writes: bool,
+    ) -> Result<Worker, Error> {
         let (jobs, waiting) = mpsc::channel(QUEUE_MAX);
         std::thread::Builder::new()
             .name(name.into())
             .spawn(move || run(connection, waiting, writes))
             .map_err(Error::Thread)?;
-        Ok(Worker { jobs })
+        Ok(Worker { jobs, deadline })
     }
 
     /// Runs this on the thread.
@@ -59,7 +65,7 @@ impl Worker {
                 let _ = reply.send(outcome);
             })
         });
-        let by = Instant::now() + DEADLINE;
+        let by = Instant::now() + self.deadline;
         self.jobs.try_send(Job { work, by }).map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => Error::Busy,
             mpsc::error::TrySendError::Closed(_) => Error::Worker,
