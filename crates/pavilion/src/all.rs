@@ -183,9 +183,20 @@ pub(crate) async fn run(mut config: Config, shutdown: CancellationToken) -> anyh
             Some(_) => vec![format!("{CLUB}:cricket:Club match").parse()?],
             None => Vec::new(),
         },
+        store: store.clone(),
+        entitlements: config.var.join("entitlements.db"),
+        journal: config.var.join("provisional.journal"),
+        no_copy: false,
+        places: arrival::whereabouts::Files::default(),
+        trusted_proxies: Vec::new(),
+        per_address: arrival::PER_ADDRESS,
+        licence: None,
+        telemetry: None,
     };
-    let (stop, signer) = (shutdown.clone(), plane.as_mut().and_then(Plane::signer));
-    servers.spawn(async move { anyhow::Ok(arrival::serve(arrival, signer, listeners.app, stop).await?) });
+    let signer = plane.as_mut().and_then(Plane::signer);
+    let arrival = arrival::Arrival::open(arrival, signer, shutdown.clone()).await?;
+    let operators = recorded.routes().merge(admin::purge(tiers)).merge(arrival.admin());
+    servers.spawn(async move { anyhow::Ok(arrival.serve(listeners.app).await?) });
 
     let starts_ms = plane.as_ref().map(|plane| plane.starts_ms);
     let mut family = Family::start(&config, epoch, origin, &store, starts_ms, &shutdown)?;
@@ -206,8 +217,8 @@ pub(crate) async fn run(mut config: Config, shutdown: CancellationToken) -> anyh
         app: Some(format!("http://{host}:{app}").parse()?),
         hosts: Vec::new(),
     };
-    let (stop, more) = (shutdown.clone(), recorded.routes().merge(admin::purge(tiers)));
-    servers.spawn(async move { Ok(control::serve(desk, more, listeners.admin, stop).await?) });
+    let stop = shutdown.clone();
+    servers.spawn(async move { Ok(control::serve(desk, operators, listeners.admin, stop).await?) });
     let page = format!("http://localhost:{app}/watch/{}", config.r#match);
     let scorer = code.map_or(String::new(), |code| {
         format!("  to score a match by hand: http://localhost:{app}/score/{CLUB} with the code {code}\n")

@@ -56,7 +56,7 @@ pub(crate) struct ArrivalConfig {
     /// Where to listen.
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
-    /// Serve /livez, /readyz and /metrics here.
+    /// Serve /livez, /readyz, /metrics and /admin/arrival here. Not for the public.
     #[arg(long, value_name = "ADDR:PORT")]
     admin: Option<SocketAddr>,
     /// Private key (PKCS#8, DER; RSA or Ed25519) that signs viewers' tokens for the scores. Without it they get none.
@@ -153,13 +153,17 @@ pub(crate) async fn edge(c: EdgeConfig, shutdown: CancellationToken) -> anyhow::
 
 pub(crate) async fn arrival(c: ArrivalConfig, shutdown: CancellationToken) -> anyhow::Result<()> {
     let listener = listen(c.listen).await?;
-    health(c.admin, &shutdown).await?;
     let signer = c.token_key.as_deref().map(|file| {
         let der = std::fs::read(file).with_context(|| format!("reading {}", file.display()))?;
         pass::Signer::from_pkcs8(KEY_ID, &der)
             .with_context(|| format!("{} is no private key", file.display()))
     });
-    Ok(arrival::serve(c.arrival, signer.transpose()?, listener, shutdown).await?)
+    let metrics = c.admin.is_some().then(admin::record).transpose()?;
+    let arrival = arrival::Arrival::open(c.arrival, signer.transpose()?, shutdown.clone()).await?;
+    if let (Some(at), Some(metrics)) = (c.admin, metrics) {
+        metrics.serve(listen(at).await?, arrival.admin(), shutdown);
+    }
+    Ok(arrival.serve(listener).await?)
 }
 
 pub(crate) async fn console(c: ConsoleConfig, shutdown: CancellationToken) -> anyhow::Result<()> {

@@ -1,5 +1,7 @@
 //! What every implementation of a store must do, as one suite. Panics with what went wrong.
 
+pub use crate::entitlements::conformance::entitlements;
+
 use std::collections::BTreeSet;
 use std::time::Duration;
 

@@ -2,9 +2,11 @@
 //! implementation and one for a fleet, and one conformance suite that both pass.
 //!
 //! So far: on SQLite [`Registers`], small values agreed by compare-and-set (anchors, plans, letters, the catalog; later
-//! leases and levers), and [`Log`], one ordered, durable log a topic (the score's spine); in memory [`Replay`], what was
-//! published, for those who come back. etcd, Kafka and Redis Streams follow with the fleets.
+//! leases and levers), [`Log`], one ordered, durable log a topic (the score's spine), and [`Entitlements`], who bought what
+//! and who was let in without a check; in memory [`Replay`], what was published, for those who come back. etcd, Kafka and
+//! Redis Streams follow with the fleets.
 
+mod entitlements;
 mod log;
 mod registers;
 mod replay;
@@ -13,6 +15,10 @@ mod sqlite_log;
 
 pub mod conformance;
 
+pub use entitlements::{
+    ACCOUNTS_MAX, Change, DOCUMENT_MAX, Entitlements, PAGE_MAX, PURCHASES_MAX, Provisional, Purchase,
+    SqliteEntitlements, Tally, Verdict, WORD_MAX,
+};
 pub use log::{APPEND_MAX, Appended, Log, New, READ_MAX, Record, TOPICS_MAX};
 pub use registers::{LIST_MAX, Outcome, Register, Registers};
 pub use replay::{Bounds, Entry, MemoryReplay, REPLAY_READ_MAX, Replay};
@@ -31,6 +37,12 @@ pub enum Error {
     /// A group of writes was not committed; any of them may be tried again.
     #[error("the log could not be written: {0}")]
     Append(String),
+    /// So many wait already that nobody else would be answered in time.
+    #[error("the store has more to do than it can")]
+    Busy,
+    /// No answer before the deadline. A write may have been made, or not.
+    #[error("the store did not answer in time")]
+    Late,
     /// A thread could not be started.
     #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),
