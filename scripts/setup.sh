@@ -95,6 +95,8 @@ if [ ${#missing[@]} -gt 0 ]; then
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get -qq -o Dpkg::Use-Pty=0 install --no-install-recommends "${missing[@]}" >&2
   [ ${#services[@]} -eq 0 ] || allow_services
+  # nginx makes the folders that its package has it use when root runs it first, and the bench does not run it as root.
+  [ "${1:-}" != scores ] || "${as_root[@]}" nginx -t -q
 fi
 
 # A peer that cannot be had is left out, and the bench says so.
@@ -136,8 +138,8 @@ if [ web/package-lock.json -nt web/node_modules/.package-lock.json ]; then
   npm --prefix web ci --silent --no-fund --no-audit >&2
   touch web/node_modules/.package-lock.json
 fi
-if [ ! -f web/dist/index.html ] || [ -n "$(
-  find web/src web/index.html web/package-lock.json web/vite.config.ts -newer web/dist/index.html -print -quit
+if [ ! -f web/dist/index.html ] || [ ! -f web/dist-console/console.html ] || [ -n "$(
+  find web/src web/*.html web/package-lock.json web/vite.*config.ts -newer web/dist/index.html -print -quit
 )" ]; then
   say "building the page"
   npm --prefix web run --silent build >&2

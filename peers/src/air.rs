@@ -65,7 +65,8 @@ impl Air {
             [free_port()?, free_port()?, free_port()?, free_port()?, free_port()?];
         let (srt, udp) = (free_udp_port()?, free_udp_port()?);
         let epoch = Utc((now().0 / 1_000_000 - EPOCH_BACK_S) * 1_000_000);
-        let store = nursery.scratch().join("air.db").display().to_string();
+        let file = |name: &str| nursery.scratch().join(name).display().to_string();
+        let (store, bought, journal) = (file("air.db"), file("entitlements.db"), file("provisional.journal"));
         let here = |port: u16| format!("127.0.0.1:{port}");
         let at = |port: u16| format!("http://127.0.0.1:{port}");
 
@@ -86,7 +87,7 @@ impl Air {
         start(
             "page",
             format!("arrival --listen {} --epoch {epoch} --edge :{edge} --pass {PASS}", here(app)),
-            &[],
+            &["--store", &store, "--entitlements", &bought, "--journal", &journal],
         )?;
         for (name, letter, input) in [
             ("pipeline a", 'a', format!("srt://127.0.0.1:{srt}?mode=caller&latency=20")),

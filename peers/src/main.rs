@@ -65,9 +65,6 @@ enum Bench {
         #[arg(long)]
         publish: SocketAddr,
     },
-    /// A role of Pavilion's, for `scores`; ends with its standard input.
-    #[command(hide = true, subcommand)]
-    ScoreRole(scores::roles::Role),
     /// Subscribers, for `scores`.
     #[command(hide = true)]
     ScoreAudience(scores::audience::Config),
@@ -89,7 +86,6 @@ async fn bench(cli: Cli) -> anyhow::Result<ExitCode> {
     let part = match cli.bench {
         Bench::Bare { listen } => Some(edge::bare::run(listen)),
         Bench::ScoreBare { listen, publish } => Some(scores::bare::run(listen, publish)),
-        Bench::ScoreRole(ref role) => Some(scores::roles::run(role.clone()).await),
         Bench::ScoreAudience(ref config) => Some(scores::audience::run(config.clone())),
         _ => None,
     };

@@ -1,6 +1,7 @@
 // A real Chromium for the suites of this folder, and the few things they all do with it.
 
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +19,15 @@ export const AXE = tool.resolve('axe-core/axe.min.js');
 export const BASE = (process.env.PAVILION_URL ?? 'http://127.0.0.1:8080').replace(/\/$/, '');
 export const SECONDS = Number(process.env.SECONDS ?? 30);
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+
+/** axe finds nothing on the page as it stands. */
+export async function axe(page, where) {
+  // The content security policy forbids foreign scripts; evaluate is not bound by it.
+  await page.evaluate(await readFile(AXE, 'utf8'));
+  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+  const words = found.violations.map((v) => `${v.id}: ${v.help} (${v.nodes.map((n) => n.target).join('; ')})`);
+  assert.deepEqual(words, [], `axe on ${where}`);
+}
 
 /** Where screenshots go: `out/` of the repository, which is not committed. */
 export const OUT = new URL('../../out/', import.meta.url);

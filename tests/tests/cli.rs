@@ -59,6 +59,7 @@ fn wrong_words_are_usage_errors() {
         refused(&[role, "--shard", "nonsense"], 2, "host:port");
     }
     refused(&["ingest", "--feed", "bad"], 2, "ID:FORMAT:KEY");
+    refused(&["console", "--role", "shard"], 2, "name=host:port");
     refused(&["completions", "cobol"], 2, "bash");
     assert_eq!(pavilion(&[]).code, Some(2));
 }
@@ -152,9 +153,19 @@ fn a_configuration_file_is_read_shown_and_judged() {
 fn it_helps() {
     let help = pavilion(&["--help"]);
     assert_eq!(help.code, Some(0));
-    for role in
-        ["run", "stadium", "pipeline", "origin", "edge", "arrival", "loadgen", "end", "config", "completions"]
-    {
+    for role in [
+        "run",
+        "stadium",
+        "pipeline",
+        "origin",
+        "edge",
+        "arrival",
+        "console",
+        "loadgen",
+        "end",
+        "config",
+        "completions",
+    ] {
         assert!(help.out.contains(role), "{role}");
         assert_eq!(pavilion(&[role, "--help"]).code, Some(0), "{role}");
     }

@@ -139,12 +139,16 @@ async fn arrival(folder: &Path, port: u16, more: &[&str]) -> Program {
     let (accounts, keys, mail) = (at("accounts.db"), at("keys"), at("mail"));
     let args = ["arrival", "--listen", &listen, "--epoch", &epoch, "--scores", ":8082", "--sport", "cricket"];
     let own = ["--accounts", &accounts, "--keys", &keys, "--mail", &mail];
-    let mut program = Program::start(folder, "arrival", &[&args, &own[..], more].concat());
+    let (store, entitlements, journal) =
+        (at("pavilion.db"), at("entitlements.db"), at("provisional.journal"));
+    let door = ["--store", &store, "--entitlements", &entitlements, "--journal", &journal];
+    let mut program = Program::start(folder, "arrival", &[&args, &own[..], &door, more].concat());
     let web = e2e::web::Web::default();
     let url = format!("http://127.0.0.1:{port}/v1/time");
-    until("the app answers", START_MAX, async || {
+    until("the app answers", START_MAX, || {
         assert!(program.ended().is_none(), "{}", program.log());
-        web.try_get(&url).await.ok()
+        let (web, url) = (&web, &url);
+        async move { web.try_get(url).await.ok() }
     })
     .await;
     program

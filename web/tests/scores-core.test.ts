@@ -289,7 +289,7 @@ describe('connections', () => {
     const waits = Array.from({ length: 1_000 }, () => {
       const b = new Bench(random);
       b.live();
-      b.in(closed(4003));
+      b.in(closed(1001));
       return wait(b);
     });
     const buckets = new Array<number>(20).fill(0);
@@ -332,10 +332,23 @@ describe('connections', () => {
     expect(b.pass()).toContainEqual({ do: 'token', fresh: false });
   });
 
-  test('4002 is not argued with', () => {
+  test('a code that means nothing here resumes', () => {
+    for (const code of [1001, 4002, 4003, 4999]) {
+      const b = new Bench();
+      b.live();
+      b.frame(event(1, 1, 'a-1'));
+      b.in(closed(code));
+      expect(b.states.at(-1)).toBe('reconnecting');
+      b.pass();
+      b.in({ on: 'opened' });
+      expect(b.sent.at(-1)).toEqual({ op: 'subscribe', match_id: 'm', since_event_id: 'a-1' });
+    }
+  });
+
+  test('403 is not argued with', () => {
     const b = new Bench();
     b.live();
-    b.in(closed(4002));
+    b.in(closed(1006, { status: 403 }));
     expect(b.states.at(-1)).toBe('refused');
     expect(b.core.wakeAt).toBeNull();
   });

@@ -1,6 +1,7 @@
 //! What the app is told.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -8,6 +9,11 @@ use timeline::Utc;
 use timeline::name::Token;
 
 use crate::Error;
+use crate::shed::limits::ADDRESS_PER_S;
+use crate::whereabouts::{Files, Trusted};
+
+/// Where the door's files are unless set: beside the other roles' of this machine.
+const VAR: &str = "var";
 
 /// Settings of `pavilion arrival`.
 #[derive(Clone, Debug, PartialEq, clap::Args, Serialize, Deserialize)]
@@ -47,6 +53,58 @@ pub struct Config {
     #[arg(long = "scored", value_name = "ID:SPORT:TITLE")]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scored: Vec<Scored>,
+    /// File of the embedded store in which the catalog and the levers are.
+    #[arg(long, value_name = "FILE", default_value = "var/pavilion.db")]
+    #[serde(default = "store")]
+    pub store: PathBuf,
+    /// File of the embedded database of purchases, provisional passes and the history of changes.
+    #[arg(long, value_name = "FILE", default_value = "var/entitlements.db")]
+    #[serde(default = "entitlements")]
+    pub entitlements: PathBuf,
+    /// File, on this machine's own disk, of who was let in while that database was gone.
+    #[arg(long, value_name = "FILE", default_value = "var/provisional.journal")]
+    #[serde(default = "journal")]
+    pub journal: PathBuf,
+    /// Keep no copy of all purchases: ask the database for each account when it first comes.
+    #[arg(long)]
+    #[serde(default)]
+    pub no_copy: bool,
+    /// Where viewers are.
+    #[command(flatten)]
+    #[serde(default)]
+    pub places: Files,
+    /// Proxies whose X-Forwarded-For is believed: 10.0.0.0/8; repeat for more.
+    #[arg(long = "trusted-proxy", value_name = "NETWORK")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trusted_proxies: Vec<Trusted>,
+    /// Requests that one address may send in a second.
+    #[arg(long, value_name = "N", default_value_t = ADDRESS_PER_S)]
+    #[serde(default = "per_address")]
+    pub per_address: u32,
+    /// Where players of encrypted matches get licences: :8080, or a URL.
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub licence: Option<Edge>,
+    /// Where players tell how they are and are steered: :8083, or a URL.
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub telemetry: Option<Edge>,
+}
+
+fn store() -> PathBuf {
+    Path::new(VAR).join("pavilion.db")
+}
+
+fn entitlements() -> PathBuf {
+    Path::new(VAR).join("entitlements.db")
+}
+
+fn journal() -> PathBuf {
+    Path::new(VAR).join("provisional.journal")
+}
+
+fn per_address() -> u32 {
+    ADDRESS_PER_S
 }
 
 /// A match without a picture.

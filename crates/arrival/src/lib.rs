@@ -1,14 +1,32 @@
-//! The app: the viewer's page and the few questions it asks on the way in. Accounts, entitlement and licences
-//! come to live here; so far anyone is let in to the one match of the [`Config`].
+//! The app and the door: the viewer's page, what there is to watch, who may watch it, and how they are let in, also when
+//! everybody comes at once and the database behind the door is gone.
+//!
+//! A request goes through [`shed`] (is there a place for it?); `POST /v1/matches/{match}/play` then through [`catalog`]
+//! and [`whereabouts`] (may it be shown there? fails closed), [`entitlement`] (have they paid? fails open, by [`panic`]),
+//! [`slots`] (on how many devices?), and gets all that a player needs from [`play`]. Each is a pure core that takes time as an
+//! argument, with a thin shell.
 //!
 //! Knows no media: it hands out a URL, and the edge does the rest.
 
-mod api;
+mod admin;
+pub mod catalog;
 mod config;
+mod door;
+pub mod entitlement;
 pub mod identity;
 mod pages;
+pub mod panic;
+pub mod play;
+pub mod shed;
+pub mod slots;
+#[cfg(test)]
+mod testing;
+pub mod whereabouts;
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::extract::Request;
 use axum::middleware::{self, Next};
@@ -20,6 +38,10 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 pub use config::{Config, Edge, Scored};
+/// Requests that one address may send in a second, unless set.
+pub const PER_ADDRESS: u32 = shed::limits::ADDRESS_PER_S;
+
+use door::{Door, Stores};
 use identity::Identity;
 
 /// Why the app cannot run.
@@ -34,29 +56,123 @@ pub enum Error {
     /// A scored match that cannot be read.
     #[error("'{0}' is not a scored match; write id:sport:title, such as club:cricket:Club match")]
     Scored(String),
+    /// A network that cannot be read.
+    #[error("'{0}' is no address or network; write 10.0.0.0/8 or 192.0.2.7")]
+    Trusted(String),
+    /// A country that is none.
+    #[error("'{0}' is no country; write its ISO 3166-1 code in capitals, such as IN")]
+    Country(String),
+    /// A file of places that cannot be read.
+    #[error("{file} is no MaxMind file that can be read: {why}")]
+    Places {
+        /// Which.
+        file: PathBuf,
+        /// Why not.
+        why: String,
+    },
+    /// A journal that cannot be read or written.
+    #[error("the journal {file}: {why}")]
+    Journal {
+        /// Which.
+        file: PathBuf,
+        /// Why not.
+        why: std::io::Error,
+    },
+    /// A store failed.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// A document that is not taken.
+    #[error(transparent)]
+    Fault(#[from] catalog::Fault),
+    /// A document that is not there.
+    #[error("there is no {kind} '{id}'")]
+    NoDocument {
+        /// What it would be of.
+        kind: &'static str,
+        /// Its id.
+        id: String,
+    },
+    /// Others wrote the same register again and again.
+    #[error("'{0}' was changed by others all the time; try again")]
+    Contended(String),
 }
 
-/// Serves the page and its API until `shutdown`.
-pub async fn serve(
-    config: Config,
-    identity: Identity,
-    listener: TcpListener,
+/// A door that is open: its stores can be read, and what goes on beside the requests goes on.
+pub struct Arrival {
+    door: Arc<Door>,
     shutdown: CancellationToken,
-) -> Result<(), Error> {
-    tokio::spawn(identity.clone().run(shutdown.clone()));
-    let app = router(config, identity).into_make_service_with_connect_info::<SocketAddr>();
-    axum::serve(listener, app).with_graceful_shutdown(async move { shutdown.cancelled().await }).await?;
-    Ok(())
 }
 
-fn router(config: Config, identity: Identity) -> Router {
+impl Arrival {
+    /// Opens it, until `shutdown`.
+    ///
+    /// # Errors
+    ///
+    /// A store, a file of places or the journal cannot be read.
+    pub async fn open(
+        config: Config,
+        identity: Identity,
+        shutdown: CancellationToken,
+    ) -> Result<Arrival, Error> {
+        let stores = Stores::open(&config)?;
+        tokio::spawn(identity.clone().run(shutdown.clone()));
+        let door = Door::open(config, stores, identity, shutdown.clone()).await?;
+        tokio::spawn(shed::watch(door.clone(), shutdown.clone()));
+        Ok(Arrival { door, shutdown })
+    }
+
+    /// `/admin/arrival/…`, for a listener that is not public.
+    pub fn admin(&self) -> Router {
+        admin::router(self.door.clone())
+    }
+
+    /// Serves the page and its API.
+    ///
+    /// # Errors
+    ///
+    /// The listener failed.
+    pub async fn serve(self, listener: TcpListener) -> Result<(), Error> {
+        let app = router(self.door).into_make_service_with_connect_info::<SocketAddr>();
+        let shutdown = self.shutdown;
+        axum::serve(listener, app).with_graceful_shutdown(async move { shutdown.cancelled().await }).await?;
+        Ok(())
+    }
+}
+
+fn router(door: Arc<Door>) -> Router {
     Router::new()
-        .merge(api::router(config, identity.clone()))
-        .merge(identity::router(identity.clone()))
+        .merge(play::router(door.clone()))
+        .merge(slots::router(door.clone()))
+        .merge(identity::router(door.identity.clone()))
         .merge(pages::router())
         // Whoever asks who the viewer is.
-        .layer(Extension(identity))
+        .layer(Extension(door.identity.clone()))
+        .layer(middleware::from_fn_with_state(door, shed::layer))
         .layer(middleware::from_fn(headers))
+}
+
+/// UTC in milliseconds, by this machine's clock.
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Reads a JSON object. A list is none, though serde would take its entries for the members.
+fn object<T: serde::de::DeserializeOwned>(text: &[u8]) -> Result<T, String> {
+    match text.iter().find(|b| !b.is_ascii_whitespace()) {
+        Some(b'[') => Err("it is a list, and should be an object".into()),
+        _ => serde_json::from_slice(text).map_err(|error| error.to_string()),
+    }
+}
+
+/// An id that nobody can guess, of 128 bits.
+fn fresh_id() -> String {
+    let mut bytes = [0; 16];
+    if getrandom::fill(&mut bytes).is_err() {
+        // Ids must be unique all the same; what they open is checked against its owner.
+        fastrand::fill(&mut bytes);
+    }
+    format!("{:032x}", u128::from_ne_bytes(bytes))
 }
 
 /// Security headers that hold for every answer. Media comes from other origins, hence `connect-src`.

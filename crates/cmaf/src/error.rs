@@ -55,6 +55,9 @@ pub enum Error {
     /// Nothing to write, or an object without media.
     #[error("there is no sample in it")]
     Empty,
+    /// A sample of H.264 that cannot be encrypted, since its slices cannot be told.
+    #[error("cannot be encrypted: {0}")]
+    Slice(&'static str),
     /// Something that a box has no room for.
     #[error("cannot be written: {0}")]
     Unwritable(String),

@@ -7,10 +7,12 @@
 //! * [`track`]: what a track is made of: timescale and codec configuration.
 //! * [`reader`]: bytes from an encoder in, a [`Track`] and [`Sample`]s out.
 //! * [`writer`]: a [`Track`] in, an init segment out; samples in, a chunk out.
+//! * [`encrypt`]: a sample and a key in, an encrypted sample and what is to be said of it out.
 //! * [`inspect`]: what a part or segment says about itself, or why it is refused.
 //! * [`fuzz`]: entries for fuzzing; not for use otherwise.
 
 mod boxes;
+pub mod encrypt;
 mod error;
 mod fragment;
 pub mod fuzz;

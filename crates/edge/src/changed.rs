@@ -53,22 +53,25 @@ mod tests {
 
     fn changed(answer: &[(&str, &str)], with_pass: bool) -> Vec<String> {
         let names = Names { with_pass, query: vec!["*".to_owned()] };
-        let request = Request::post("/a?x=1").header("host", "here:8080").body(()).unwrap().into_parts().0;
+        let request =
+            Request::post("/a.png?x=1").header("host", "here:8080").body(()).unwrap().into_parts().0;
         let mut headers = HeaderMap::new();
         for (name, value) in answer {
             headers.append(http::HeaderName::from_bytes(name.as_bytes()).unwrap(), value.parse().unwrap());
         }
-        keys(&names, &Key::new("i/a?x=1"), &request, &headers)
+        keys(&names, &Key::new("i/a.png?x=1"), &request, &headers)
     }
 
     #[test]
     fn what_was_asked_to_change_goes_and_what_the_answer_names_on_the_same_host() {
-        assert_eq!(changed(&[], false), ["i/a?x=1"]);
-        assert_eq!(changed(&[("location", "/b")], false), ["i/a?x=1", "i/b"]);
-        let both = [("location", "http://here:8080/b?y"), ("content-location", "/c")];
-        assert_eq!(changed(&both, false), ["i/a?x=1", "i/b?y", "i/c"]);
-        let forms = ["i/p.m3u8", "g/p.m3u8", "b/p.m3u8"];
-        assert_eq!(changed(&[("location", "/p.m3u8")], false)[1..], forms);
+        assert_eq!(changed(&[], false), ["i/a.png?x=1"]);
+        assert_eq!(changed(&[("location", "/b.png")], false), ["i/a.png?x=1", "i/b.png"]);
+        let both = [("location", "http://here:8080/b.png?y"), ("content-location", "/c.png")];
+        assert_eq!(changed(&both, false), ["i/a.png?x=1", "i/b.png?y", "i/c.png"]);
+        for path in ["/p.m3u8", "/document"] {
+            let forms = ["i", "g", "b"].map(|form| format!("{form}{path}"));
+            assert_eq!(changed(&[("location", path)], false)[1..], forms);
+        }
     }
 
     #[test]
@@ -76,8 +79,8 @@ mod tests {
         for location in ["http://there/b", "http://here/b", "b", "//there/b", "/../b", "\u{7f}", "*"] {
             let Ok(value) = location.parse::<http::HeaderValue>() else { continue };
             let Ok(value) = value.to_str() else { continue };
-            assert_eq!(changed(&[("location", value)], false), ["i/a?x=1"], "{location}");
+            assert_eq!(changed(&[("location", value)], false), ["i/a.png?x=1"], "{location}");
         }
-        assert_eq!(changed(&[("location", "/b")], true), ["i/a?x=1"]);
+        assert_eq!(changed(&[("location", "/b")], true), ["i/a.png?x=1"]);
     }
 }

@@ -8,6 +8,7 @@ use http::uri::{Authority, Uri};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::admission::{NAMES, NETWORKS_LIMIT_MAX, Prefix};
 use crate::limits::{DISK_MB, MEMORY_MB, MEMORY_MB_MIN};
 
 /// Configuration of one edge or shield.
@@ -42,6 +43,33 @@ pub struct Config {
     #[arg(long, value_name = "WORD", env = "PAVILION_EDGE_PASS", hide_env_values = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pass: Option<Pass>,
+    /// JSON file with the keys of passes, read again when it changes; every request must then have a pass of its own
+    #[arg(long, value_name = "FILE", conflicts_with = "pass")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pass_keys: Option<PathBuf>,
+    /// Where a pass stands: in the first path segment, or in fields (a query parameter, the header
+    /// CTA-Common-Access-Token or a cookie)
+    #[arg(long, value_enum, value_name = "PLACE", default_value_t)]
+    pub pass_in: PassIn,
+    /// Networks from which one session may be seen within ten minutes before it is cut; without it they are only counted
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pass_networks_max: Option<u8>,
+    /// Network of a front that may say whose request it passes on; repeat it for others
+    #[arg(long, value_name = "NETWORK")]
+    pub front: Vec<Prefix>,
+    /// Field in which a front names the client's address, such as X-Forwarded-For
+    #[arg(long, value_name = "FIELD", requires = "front")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub front_client: Option<String>,
+    /// Field in which a front names the client's country, two letters
+    #[arg(long, value_name = "FIELD", requires = "front")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub front_country: Option<String>,
+    /// Field in which a front names the number of the client's network
+    #[arg(long, value_name = "FIELD", requires = "front")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub front_asn: Option<String>,
     /// Memory for objects, in MB
     #[arg(long, value_name = "MB", default_value_t = MEMORY_MB)]
     pub memory_mb: u64,
@@ -78,6 +106,13 @@ impl Default for Config {
             rules: Rules::default(),
             query: Vec::new(),
             pass: None,
+            pass_keys: None,
+            pass_in: PassIn::default(),
+            pass_networks_max: None,
+            front: Vec::new(),
+            front_client: None,
+            front_country: None,
+            front_asn: None,
             memory_mb: MEMORY_MB,
             disk: None,
             disk_mb: DISK_MB,
@@ -109,6 +144,17 @@ pub enum Rules {
     Live,
     /// Any site: every method, query and field.
     Web,
+}
+
+/// Where a pass stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum PassIn {
+    /// The first path segment. Relative URLs carry it on.
+    #[default]
+    Path,
+    /// A query parameter, a header or a cookie: what issuers and CDNs of today do.
+    Fields,
 }
 
 /// A share of requests, in millionths.
@@ -171,6 +217,15 @@ impl Config {
         let health = self.upstream_health.as_ref();
         if let Some(path) = health.filter(|p| !p.starts_with('/') || p.parse::<Uri>().is_err()) {
             return Err(Error::Health(path.clone()));
+        }
+        if self.pass_keys.is_some() && self.pass_in == PassIn::Fields {
+            let kept = |name: &String| name == "*" || NAMES.iter().any(|n| n.eq_ignore_ascii_case(name));
+            if self.rules == Rules::Web || self.query.iter().any(kept) {
+                return Err(Error::PassIn);
+            }
+        }
+        if self.pass_networks_max.is_some_and(|most| !(1..=NETWORKS_LIMIT_MAX).contains(&most)) {
+            return Err(Error::PassNetworks);
         }
         let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~".contains(&b);
         if let Some(name) = self.query.iter().find(|n| *n != "*" && (n.is_empty() || !n.bytes().all(plain))) {

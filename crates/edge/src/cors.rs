@@ -14,7 +14,8 @@ use crate::limits::PREFLIGHT_MAX_AGE_S;
 const TIMING_ALLOW_ORIGIN: HeaderName = HeaderName::from_static("timing-allow-origin");
 
 /// By name for browsers that take `*` for a name, and `*` for the others.
-const EXPOSED: &str = "Age, Content-Length, Content-Range, Date, ETag, pavilion-lifetime-ms, *";
+const EXPOSED: &str =
+    "Age, Content-Length, Content-Range, CTA-Common-Access-Token, Date, ETag, pavilion-lifetime-ms, *";
 
 /// Sets what every answer carries, whatever an upstream says.
 pub(crate) fn mark(headers: &mut HeaderMap) {

@@ -12,8 +12,9 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::admission::{self, Asked, Door, Fields, NoFields, Peer};
 use crate::body::{Admitted, Body};
-use crate::config::{Config, Pass, Rules};
+use crate::config::{Config, Rules};
 use crate::failure::Failure;
 use crate::fetch::{self, Answer, Arriving, Ask, Fetch};
 use crate::head::Head;
@@ -49,7 +50,7 @@ pub struct Edge {
     /// Whether it is a cache for any site: fields and methods go upstream.
     pub(crate) web: bool,
     names: Names,
-    pass: Option<Pass>,
+    pub(crate) door: Door,
     shed: Arc<Shed>,
     alone: Arc<Semaphore>,
     stop: CancellationToken,
@@ -61,6 +62,13 @@ pub(crate) struct Plain<'a> {
     pub(crate) query: Option<&'a str>,
     /// The compressed forms that the client takes.
     pub(crate) codings: Codings,
+}
+
+/// Whom it is from.
+pub(crate) struct By<'a> {
+    pub(crate) method: &'a str,
+    pub(crate) fields: &'a dyn Fields,
+    pub(crate) peer: Option<Peer>,
 }
 
 /// An answer that needs nothing but writing: `HTTP/1.1 {status}`, [`Head::lines`], `Age` and the lifetime at
@@ -76,15 +84,17 @@ pub(crate) struct Hit {
 impl Edge {
     /// One that holds nothing yet and fetches from there, whatever upstreams are configured; in memory only.
     pub fn new(config: &Config, fetch: Arc<dyn Fetch>) -> Arc<Edge> {
-        Edge::with_disk(config, fetch, None, Purges::default())
+        let door = config.pass.clone().map_or(Door::Open, Door::Word);
+        Edge::with_all(config, fetch, None, Purges::default(), door)
     }
 
-    /// The same over a disk, and what was purged of it.
-    pub(crate) fn with_disk(
+    /// The same over a disk and what was purged of it, and behind a door.
+    pub(crate) fn with_all(
         config: &Config,
         fetch: Arc<dyn Fetch>,
         disk: Option<Arc<Tier>>,
         purges: Purges,
+        door: Door,
     ) -> Arc<Edge> {
         let web = config.rules == Rules::Web;
         let query = if web { vec!["*".to_owned()] } else { config.query.clone() };
@@ -94,8 +104,8 @@ impl Edge {
             live: LiveEdges::new(),
             meters: Meters::new(),
             web,
-            names: Names { with_pass: config.pass.is_some(), query },
-            pass: config.pass.clone(),
+            names: Names { with_pass: Door::with_pass(config), query },
+            door,
             shed: Shed::new(),
             alone: Arc::new(Semaphore::new(ALONE_MAX)),
             stop: CancellationToken::new(),
@@ -124,7 +134,8 @@ impl Edge {
         if request.method == Method::OPTIONS && !self.web {
             return cors::preflight();
         }
-        let (outcome, mut response) = match self.find(&request, upload).await {
+        let mut renewed = None;
+        let (outcome, mut response) = match self.find(&request, upload, &mut renewed).await {
             Ok((outcome, response)) if !is_failure(&response) => (outcome, response),
             Ok((_, response)) => (Outcome::Error, response),
             Err(problem) => {
@@ -135,6 +146,9 @@ impl Edge {
                 (problem.outcome(), response)
             }
         };
+        if let Some(pass) = renewed {
+            admission::hand(response.headers_mut(), pass);
+        }
         self.meters.count(outcome);
         if let Some(status) = outcome.cache_status() {
             response.headers_mut().append(CACHE_STATUS, HeaderValue::from_static(status));
@@ -149,12 +163,27 @@ impl Edge {
     /// The answer to a plain GET (no `Range`, no condition) of an object that is whole and fresh; `None`
     /// sends it the long way, by [`Edge::answer`]. Counts the request if it answers it.
     pub(crate) fn hit(&self, ask: &Plain<'_>) -> Option<Hit> {
+        self.hit_for(ask, &By { method: "GET", fields: &NoFields, peer: None })
+    }
+
+    /// The same for somebody.
+    pub(crate) fn hit_for(&self, ask: &Plain<'_>, by: &By<'_>) -> Option<Hit> {
         thread_local! {
             static KEY: RefCell<String> = const { RefCell::new(String::new()) };
         }
         KEY.with_borrow_mut(|key| {
             let target = self.names.parse(ask.path, ask.query, ask.codings, key).ok()?;
-            self.admit(target.pass).ok()?;
+            let asked = Asked {
+                method: by.method,
+                path: ask.path,
+                pass: target.pass,
+                query: ask.query.unwrap_or_default(),
+                fields: by.fields,
+                peer: by.peer,
+            };
+            if !self.door.admits(&asked) {
+                return None;
+            }
             let now = Instant::now();
             let (head, body) = self.store.hit(key, now)?;
             // What is at hand costs least of all: it is the last to be refused.
@@ -171,19 +200,12 @@ impl Edge {
         (self.shed.under_way(), ALONE_MAX - self.alone.available_permits())
     }
 
-    /// The seam for the real pass: who may go on. Its key was made without it, in [`target`].
-    fn admit(&self, pass: Option<&str>) -> Result<(), Problem> {
-        match &self.pass {
-            Some(word) if !pass.is_some_and(|pass| word.admits(pass)) => Err(Problem::Pass),
-            _ => Ok(()),
-        }
-    }
-
     /// The pipeline: what is cheap to refuse is refused before anything is spent on it.
     async fn find(
         self: &Arc<Self>,
         request: &request::Parts,
         upload: Upload,
+        renewed: &mut Option<HeaderValue>,
     ) -> Result<(Outcome, Response<Body>), Problem> {
         let plain = matches!(request.method, Method::GET | Method::HEAD);
         // To pass on a tunnel or an echo of what goes upstream is nobody's wish here.
@@ -200,7 +222,7 @@ impl Edge {
         let codings = if self.web { Codings::Plain } else { codings(asked) };
         let mut key = String::new();
         let target = self.names.parse(request.uri.path(), request.uri.query(), codings, &mut key)?;
-        self.admit(target.pass)?;
+        *renewed = self.admit(request, target.pass)?;
         let key = Key::new(&key);
         let class = Class::of(target.rule.kind, self.live.place(key.path()));
         let refused = || {

@@ -5,7 +5,8 @@
 //! table of [`rules`].
 //!
 //! The way of a request, in the order in which it is spent on: [`server`] (connections) → [`handle`] (the
-//! whole pipeline in one function) → [`target`] (path to pass and key) → [`store`] (what is held) →
+//! whole pipeline in one function) → [`target`] (path to pass and key) → [`admission`] (the
+//! pass) → [`store`] (what is held) →
 //! [`fill`] (the one fetch) → [`object`] (who reads behind it) → [`respond`] (conditional and Range).
 //!
 //! Invariants:
@@ -16,6 +17,7 @@
 //! * A cut fill is an error to each of its readers, never a clean end.
 //! * Nobody polls: readers are woken by the arrival.
 
+mod admission;
 mod body;
 mod cache_control;
 mod changed;
@@ -48,25 +50,27 @@ mod slot;
 mod store;
 mod target;
 mod tier;
-mod tls;
 mod upstream;
 mod vary;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use listen::tls::Certificate;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
+pub use admission::{Prefix, Revoke, Whereabouts};
 pub use body::Body;
-pub use config::{Config, Pass, Rules, Share, Spread, Upstream};
+pub use config::{Config, Pass, PassIn, Rules, Share, Spread, Upstream};
 pub use failure::Failure;
 pub use fetch::{Answer, Arriving, Ask, Fetch};
 pub use handle::{Edge, Upload};
 pub use lifetime::LIFETIME_HEADER;
 pub use limits::{HOLD_MAX, MEMORY_MB_MIN};
 pub use meters::Outcome;
+pub use pass::Place;
 pub use purge::{Purge, What};
 
 /// Runs an edge or a shield on a bound listener until `shutdown` is cancelled; then it stops accepting, lets the
@@ -95,7 +99,8 @@ impl Edge {
             }
             None => Default::default(),
         };
-        Ok(Edge::with_disk(config, Arc::new(upstream::Upstreams::new(config)?), disk, purges))
+        let door = admission::Door::new(config)?;
+        Ok(Edge::with_all(config, Arc::new(upstream::Upstreams::new(config)?), disk, purges, door))
     }
 }
 
@@ -104,7 +109,7 @@ pub struct Server {
     listener: TcpListener,
     shared: Arc<server::Shared>,
     quic: Option<quinn::ServerConfig>,
-    certificate: Option<Arc<tls::Certificate>>,
+    certificate: Option<Arc<Certificate>>,
 }
 
 impl Server {
@@ -116,11 +121,11 @@ impl Server {
     pub async fn open(config: &Config, listener: TcpListener) -> Result<Server, Error> {
         config.check()?;
         let certificate = match (&config.tls_cert, &config.tls_key) {
-            (Some(cert), Some(key)) => Some(tls::Certificate::read(cert, key)?),
+            (Some(cert), Some(key)) => Some(Certificate::read(cert, key)?),
             _ => None,
         };
         let acceptor = match &certificate {
-            Some(certificate) => Some(TlsAcceptor::from(Arc::new(certificate.config(tls::ALPN)?))),
+            Some(certificate) => Some(TlsAcceptor::from(Arc::new(certificate.config(server::ALPN)?))),
             None => None,
         };
         let quic = match &certificate {
@@ -150,6 +155,7 @@ impl Server {
                 None => std::future::pending().await,
             }
         };
+        let keys = shared.edge.clone();
         // The folder is for the process that comes after.
         let edge = shared.edge.clone();
         let (stopped, left) = (shutdown.clone(), leave.clone());
@@ -163,6 +169,7 @@ impl Server {
         tokio::select! {
             _ = async { tokio::join!(server::run(shared, listener, quic, shutdown, leave), closed) } => {}
             () = watched => {}
+            () = keys.watch_pass_keys() => {}
         }
     }
 }
@@ -179,6 +186,28 @@ pub enum Error {
     /// Not a pass.
     #[error("the pass must be 1 to 512 of A-Z, a-z, 0-9, '-', '_', '~' and '.', and not begin with a '.'")]
     Pass,
+    /// A file of keys that cannot be used.
+    #[error("cannot use {path} for passes: {reason}")]
+    PassKeys {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Passes that would be part of keys, or of requests to the upstream.
+    #[error(
+        "passes in fields need --rules live, and no --query that keeps them; write them into the path (--pass-in path)"
+    )]
+    PassIn,
+    /// More networks than are told apart.
+    #[error("a session may be seen from 1 to {} networks", admission::NETWORKS_LIMIT_MAX)]
+    PassNetworks,
+    /// No more sessions can be revoked at one time.
+    #[error("{0} sessions are revoked already; wait until some of them would have ended")]
+    Revoked(usize),
+    /// Not a network.
+    #[error("'{0}' is not a network; write it like 10.0.0.0/8 or 2001:db8::/32")]
+    Front(String),
     /// Too small a memory bound.
     #[error("{0} MB of memory are too few for live segments; give --memory-mb {MEMORY_MB_MIN} or more")]
     Memory(u64),
@@ -214,11 +243,6 @@ pub enum Error {
     #[error("TLS needs both --tls-cert and --tls-key")]
     TlsPair,
     /// A certificate or key that cannot be used.
-    #[error("cannot use {path} for TLS: {reason}")]
-    Tls {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
+    #[error(transparent)]
+    Tls(#[from] listen::tls::Error),
 }

@@ -51,6 +51,10 @@ pub(crate) const ALONE_MAX: usize = 256;
 /// below 300, and playlist queries below 60.
 pub(crate) const TARGET_BYTES_MAX: usize = 2_048;
 
+/// How often is looked whether the keys of passes have changed: a key is there long before its first day, but one that
+/// has leaked is to be out of use soon.
+pub(crate) const PASS_KEYS_LOOK_EVERY: Duration = Duration::from_secs(1);
+
 /// Bytes of a request's head, request line included: far above any player, and what one connection can make us
 /// keep before it is known.
 pub(crate) const HEADER_BYTES_MAX: usize = 16 << 10;
@@ -273,10 +277,6 @@ pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(10);
 /// Bytes that TLS takes at once to encrypt before it writes them: enough for few system calls, few enough to stay
 /// in the cache of a core.
 pub(crate) const TLS_SEND_BYTES_MAX: usize = 256 << 10;
-
-/// How often the files of the certificate are looked at: they change every few weeks, and whoever changed them
-/// wants to see it.
-pub(crate) const CERTIFICATE_LOOK_EVERY: Duration = Duration::from_secs(3);
 
 /// Streams from a client of HTTP/3 beside requests: control and two of QPACK (RFC 9114, 6.2), and some of no
 /// meaning.

@@ -8,6 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use http::StatusCode;
 use tokio::time::Instant;
 
+use crate::admission::Door;
 use crate::config::Config;
 use crate::limits::TARGET_BYTES_MAX;
 use crate::meters::Outcome;
@@ -33,7 +34,7 @@ pub(crate) struct Log {
 impl Log {
     /// As configured.
     pub(crate) fn new(config: &Config) -> Log {
-        Log { share: config.access_log, with_pass: config.pass.is_some() }
+        Log { share: config.access_log, with_pass: Door::with_pass(config) }
     }
 
     /// The line of a request that was just read, if it is in the sample.
@@ -124,7 +125,7 @@ fn shown(target: &str, with_pass: bool) -> String {
 const DIRECTIVE_CHARS_MAX: usize = 32;
 
 /// The network of an address: /24 of IPv4, /48 of IPv6.
-fn network(peer: IpAddr) -> IpAddr {
+pub(crate) fn network(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V4(address) => {
             let [a, b, c, _] = address.octets();

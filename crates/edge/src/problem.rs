@@ -1,8 +1,9 @@
 //! Every answer that is our own fault-finding: RFC 9457 problem documents.
 
 use bytes::Bytes;
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_RANGE, CONTENT_TYPE, RETRY_AFTER};
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_RANGE, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, Response, StatusCode};
+use pass::Refusal;
 
 use crate::body::Body;
 use crate::failure::Failure;
@@ -17,9 +18,12 @@ pub(crate) enum Problem {
     /// The request target.
     #[error("{0}")]
     Target(#[from] Refused),
-    /// The first path segment.
+    /// The word that opens the edge.
     #[error("the first path segment is not a pass for this match")]
-    Pass,
+    Word,
+    /// A pass.
+    #[error("{0}")]
+    Pass(#[from] Refusal),
     /// Not GET, HEAD or OPTIONS.
     #[error("only GET, HEAD and OPTIONS are answered here")]
     Method,
@@ -45,7 +49,9 @@ impl Problem {
         match self {
             Problem::Head(Fault::Large) => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             Problem::Target(_) | Problem::Head(_) => StatusCode::BAD_REQUEST,
-            Problem::Pass => StatusCode::FORBIDDEN,
+            Problem::Word => StatusCode::FORBIDDEN,
+            Problem::Pass(why) if why.status() == 401 => StatusCode::UNAUTHORIZED,
+            Problem::Pass(_) => StatusCode::FORBIDDEN,
             Problem::Method => StatusCode::METHOD_NOT_ALLOWED,
             Problem::Version => StatusCode::HTTP_VERSION_NOT_SUPPORTED,
             Problem::Range(_) => StatusCode::RANGE_NOT_SATISFIABLE,
@@ -66,8 +72,12 @@ impl Problem {
     pub(crate) fn document(self) -> String {
         let status = self.status();
         let title = status.canonical_reason().unwrap_or_default();
-        serde_json::json!({ "title": title, "detail": self.to_string(), "status": status.as_u16() })
-            .to_string()
+        let mut document =
+            serde_json::json!({ "title": title, "detail": self.to_string(), "status": status.as_u16() });
+        if let Problem::Pass(why) = self {
+            document["reason"] = why.label().into();
+        }
+        document.to_string()
     }
 
     /// As an answer.
@@ -78,6 +88,10 @@ impl Problem {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         match self {
+            // RFC 9110, 15.5.2 wants a challenge; a browser asks nobody for this one.
+            Problem::Pass(why) if why.status() == 401 => {
+                headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
             Problem::Method => drop(headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD, OPTIONS"))),
             Problem::Range(len) => {
                 if let Ok(range) = HeaderValue::try_from(format!("bytes */{len}")) {

@@ -54,13 +54,16 @@ const RULES: [Rule; 3] = [
     },
 ];
 
+/// Documents and resources of an API, whose names have no extension: text, made by whoever has reasons to compress it.
+const DOCUMENT: Rule = Rule { extensions: &[], query: &[], compressed: true, kind: Kind::Other };
+
 /// Everything else: the path alone names it.
 const OTHER: Rule = Rule { extensions: &[], query: &[], compressed: false, kind: Kind::Other };
 
 /// The rule for a path.
 pub(crate) fn rule(path: &str) -> &'static Rule {
     let name = path.rsplit('/').next().unwrap_or_default();
-    let Some((_, extension)) = name.rsplit_once('.') else { return &OTHER };
+    let Some((_, extension)) = name.rsplit_once('.') else { return &DOCUMENT };
     RULES.iter().find(|rule| rule.extensions.contains(&extension)).unwrap_or(&OTHER)
 }
 

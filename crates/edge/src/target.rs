@@ -322,10 +322,10 @@ mod tests {
     }
 
     #[test]
-    fn compressed_forms_split_playlists_only() {
+    fn compressed_forms_split_playlists_and_documents_only() {
         let coded = |path| parse(path, None, false, Codings::Gzip).unwrap().1.accept_encoding().is_some();
-        assert!(coded("/v.m3u8") && coded("/v.mpd"));
-        assert!(!coded("/v.m4s") && !coded("/m3u8") && !coded("/v.m3u8/x"));
+        assert!(coded("/v.m3u8") && coded("/v.mpd") && coded("/v1/matches/a.b/card"));
+        assert!(!coded("/v.m4s") && !coded("/v.png") && !coded("/v.m3u8/x.m4s"));
         for yes in ["gzip", "br;q=0, GZIP;q=0.5", "deflate,gzip ; q=1"] {
             assert_eq!(codings(yes), Codings::Gzip, "{yes}");
         }

@@ -119,3 +119,42 @@ async fn a_sample_is_logged() {
         assert!((least..=most).contains(&count), "{share}: {count}");
     }
 }
+
+#[tokio::test]
+async fn a_refusal_is_logged_by_its_reason_and_names_nobody() {
+    let (lines, _guard) = logged();
+    let upstream = Upstream::start(|_, _| async { ok("max-age=60", "object") }).await;
+    let document = pass::Document::generate("pavilion", "k").unwrap();
+    let keys = tempfile::NamedTempFile::new().unwrap();
+    serde_json::to_writer(&keys, &document).unwrap();
+    let config = Config {
+        access_log: "1".parse().unwrap(),
+        pass_keys: Some(keys.path().to_owned()),
+        ..Config::default()
+    };
+    let edge = Edge::with(config, upstream.address).await;
+    let client = Client::of(&edge);
+    let claims = |expires_s| pass::cat::Claims {
+        session: Some("SECRET".into()),
+        expires_s,
+        ..pass::cat::Claims::default()
+    };
+    let gate = pass::Gate::new(&document).unwrap();
+    let tokens = [gate.sign(&claims(9_000_000_000), 0).unwrap(), gate.sign(&claims(1), 0).unwrap()];
+    for token in &tokens {
+        client.get(&format!("/{token}/m/v.m3u8?_HLS_msn=7")).await;
+    }
+    for _ in 0..100 {
+        client.get("/SECRET/m/v.m3u8").await;
+    }
+    lines.count(102).await;
+    let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    assert!(tokens.iter().all(|token| !text.contains(&token[..40])), "{text}");
+    let all = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let refusals: Vec<Value> = all.filter(|line| line["target"] == "pass").collect();
+    let shown = |line: &Value| (line["reason"].clone(), line["path"].clone(), line["peer"].clone());
+    assert_eq!(shown(&refusals[0]), ("expired".into(), "/m/v.m3u8".into(), "127.0.0.0".into()));
+    assert_eq!(shown(&refusals[1]), ("malformed".into(), "/m/v.m3u8".into(), "127.0.0.0".into()));
+    // So many a second; a hundred requests take no ten.
+    assert!(refusals.len() < 100, "{}", refusals.len());
+}

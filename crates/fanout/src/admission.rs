@@ -37,6 +37,9 @@ pub(crate) fn retry_after_s() -> u32 {
 }
 
 #[cfg(test)]
+mod storm;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::time::Duration;

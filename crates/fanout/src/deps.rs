@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::error::Error;
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -65,12 +64,8 @@ pub type Body = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
 /// An answer under way.
 pub type Answer = BoxFuture<'static, Response<Body>>;
 
-/// What answers every path but `/v1/stream`. Requests carry a [`Peer`] extension.
+/// What answers every path but `/v1/stream`.
 pub type Fallback = Arc<dyn Fn(Request<Incoming>) -> Answer + Send + Sync>;
-
-/// The address at the other end of a request's connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Peer(pub SocketAddr);
 
 /// A hyper service as a [`Fallback`]; an axum router is one by `hyper_util::service::TowerToHyperService`.
 pub fn fallback<S, B>(service: S) -> Fallback

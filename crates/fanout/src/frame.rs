@@ -225,6 +225,8 @@ pub(crate) fn write_close(to: &mut Vec<u8>, code: Option<u16>) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use proptest::prelude::*;
 
@@ -239,6 +241,19 @@ mod tests {
         unmask(&mut frame[at..], mask);
         frame.splice(at..at, mask);
         frame
+    }
+
+    #[test]
+    fn clients_are_told_of_the_codes_of_our_own_and_of_no_others() {
+        let ours: BTreeSet<u16> = [Code::Slow, Code::Expired, Code::Client].map(|code| code as u16).into();
+        let numbers = |text: &str| -> BTreeSet<u16> {
+            let words = text.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok());
+            words.filter(|code| (4_000..5_000).contains(code)).collect()
+        };
+        let docs = include_str!("../../../docs/client.md");
+        let told = docs.lines().find(|line| line.contains("**Close codes**")).unwrap();
+        assert_eq!(numbers(told), ours, "docs/client.md");
+        assert_eq!(numbers(include_str!("../../../web/src/scores/codes.ts")), ours, "the client's codes.ts");
     }
 
     fn one(frame: &[u8]) -> Result<Option<usize>, Code> {

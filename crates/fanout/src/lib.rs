@@ -39,7 +39,7 @@ mod times;
 mod worker;
 
 pub use config::{Config, Timing};
-pub use deps::{Admit, Answer, Body, Deps, Fallback, Peer, Refusal, Source, fallback};
+pub use deps::{Admit, Answer, Body, Deps, Fallback, Refusal, Source, fallback};
 pub use limits::{MATCHES_PER_SOCKET_MAX, UNSENT_BYTES_MAX};
 pub use server::{Server, Watching, listen, listen_locally};
 

@@ -166,3 +166,15 @@ pub(crate) const SOCKETS_MAX: usize = 250_000;
 
 /// The default of `coalesce_ms`.
 pub(crate) const COALESCE_MS: u64 = 200;
+
+/// Handshakes of TLS at once: half a millisecond of a core each, so that the last of them waits a quarter of a second.
+pub(crate) const HANDSHAKES_MAX: usize = 512;
+
+/// Bytes of a client with TLS on their way to its worker: clients say little.
+pub(crate) const TLS_UP_BYTES: usize = 1 << 10;
+
+/// Bytes on their way from a worker to a client with TLS: a burst of events leaves in one record.
+pub(crate) const TLS_DOWN_BYTES: usize = 4 << 10;
+
+/// Rest after a failed accept, which mostly means that file descriptors have run out.
+pub(crate) const ACCEPT_REST: Duration = Duration::from_millis(50);

@@ -5,6 +5,7 @@
 //! * [`multivariant`]: programme to text.
 //! * [`request`]: what a query's delivery directives ask for, judged against the playlist's end.
 //! * [`flavour`]: which families of players get a playlist of their own.
+//! * [`key`]: the lines that name keys, one for each DRM system.
 //! * [`read`]: text to a playlist again, for players and checks; strict about the order of tags.
 //! * [`check`]: what rfc8216bis forbids, in one playlist and between two of one track.
 //! * [`fuzz`]: the parsers, for fuzz targets.
@@ -13,6 +14,7 @@ pub mod check;
 pub mod decimal;
 pub mod flavour;
 pub mod fuzz;
+pub mod key;
 pub mod media;
 pub mod multivariant;
 pub mod read;

@@ -4,8 +4,11 @@ use std::fmt::Write;
 
 use timeline::Ticks;
 use timeline::name::{InitId, Letter};
+use timeline::protection::Protection;
 
 use crate::decimal::{push, push_units, units};
+use crate::flavour::Flavour;
+use crate::key::{self, System};
 use crate::snapshot::{CAN_SKIP_UNTIL, Hint, Media, Part, Report};
 
 /// `EXT-X-VERSION`: what `EXT-X-SKIP` needs (rfc8216bis 8), said by whole playlists too, so that it does not
@@ -27,25 +30,36 @@ const HEADER_BYTES: usize = 512;
 
 /// The playlist's text: whole, or as a delta update when `skip` asks for one and there is something to skip
 /// (rfc8216bis 6.2.5.1).
-pub fn render(media: &Media, skip: bool) -> String {
+pub fn render(media: &Media, skip: bool, flavour: &Flavour) -> String {
     let skipped = if skip { media.skippable() } else { 0 };
     let parts_from = media.parts_from();
-    let mut text = Text { out: String::with_capacity(capacity(media, skipped)), media };
+    let mut text = Text {
+        out: String::with_capacity(capacity(media, skipped, flavour)),
+        media,
+        systems: flavour.systems,
+    };
 
     text.header();
     if skipped > 0 {
         text.line("#EXT-X-SKIP:SKIPPED-SEGMENTS=", skipped as u64);
     }
+    if let Some(next) = media.key().and_then(|key| key.next).filter(|_| !media.ended) {
+        key::announcement(&mut text.out, next.kid, media.epoch.plus(media.grid.segment_start(next.msn)));
+    }
     // A delta says again which init segment applies: Shaka 5.2 builds a delta's segments from the delta's
     // own tags alone. It changes nothing for players that remember.
     let mut init = None;
+    // So it is with keys; that there is none needs saying only after one.
+    let mut key = None;
+    let mut encrypted = skipped > 0 && media.segments.get(skipped - 1).is_some_and(|s| s.key.is_some());
     for segment in media.segments.range(skipped..) {
         text.begin(
             segment.discontinuity,
+            Keys { before: key, encrypted, now: segment.key.as_ref() },
             (init != Some(segment.init)).then_some(segment.init),
             segment.start,
         );
-        init = Some(segment.init);
+        (init, key, encrypted) = (Some(segment.init), segment.key.as_ref(), segment.key.is_some());
         if segment.msn >= parts_from {
             text.parts(segment.msn, &segment.parts);
         }
@@ -60,7 +74,8 @@ pub fn render(media: &Media, skip: bool) -> String {
         text.out.push('\n');
     }
     if let Some(open) = &media.open {
-        text.begin(open.discontinuity, (init != Some(open.init)).then_some(open.init), open.start);
+        let keys = Keys { before: key, encrypted, now: open.key.as_ref() };
+        text.begin(open.discontinuity, keys, (init != Some(open.init)).then_some(open.init), open.start);
         text.parts(open.msn, &open.parts);
     }
     if media.ended {
@@ -74,12 +89,16 @@ pub fn render(media: &Media, skip: bool) -> String {
     text.out
 }
 
-fn capacity(media: &Media, skipped: usize) -> usize {
+fn capacity(media: &Media, skipped: usize, flavour: &Flavour) -> usize {
     let name = media.track.as_str().len();
     let listed = media.segments.len() - skipped;
     // Parts are listed for about as many segments as target durations, and one in the making.
     let parts = (crate::snapshot::PARTS_LISTED as usize + 2) * media.grid.parts() as usize;
-    listed * (SEGMENT_BYTES + name)
+    let keys = media.segments.range(skipped..).map(|s| s.key.as_ref()).chain([media.key()]);
+    let mut before = None;
+    let changes = keys.filter(|key| !same(std::mem::replace(&mut before, *key), *key)).count();
+    changes * flavour.systems.len() * key::LINE_BYTES
+        + listed * (SEGMENT_BYTES + name)
         + parts * (PART_BYTES + name)
         + HEADER_BYTES * (1 + media.reports.len() / 4)
         + media.reports.iter().map(|r| r.track.as_str().len()).sum::<usize>()
@@ -88,6 +107,21 @@ fn capacity(media: &Media, skipped: usize) -> usize {
 struct Text<'a> {
     out: String,
     media: &'a Media,
+    systems: &'static [System],
+}
+
+/// What was said of keys last, whether that is in force, and what is to be said now.
+struct Keys<'a> {
+    before: Option<&'a Protection>,
+    encrypted: bool,
+    now: Option<&'a Protection>,
+}
+
+fn same(a: Option<&Protection>, b: Option<&Protection>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => a.same_key(b),
+        (a, b) => a.is_none() && b.is_none(),
+    }
 }
 
 impl Text<'_> {
@@ -109,9 +143,16 @@ impl Text<'_> {
     }
 
     /// What stands before a segment's first part or its `EXTINF`.
-    fn begin(&mut self, discontinuity: bool, map: Option<InitId>, start: Ticks) {
+    fn begin(&mut self, discontinuity: bool, keys: Keys<'_>, map: Option<InitId>, start: Ticks) {
         if discontinuity {
             self.out.push_str("#EXT-X-DISCONTINUITY\n");
+        }
+        match keys.now {
+            Some(now) if !same(keys.before, Some(now)) => {
+                key::lines(&mut self.out, "#EXT-X-KEY", now, self.systems);
+            }
+            None if keys.encrypted => self.out.push_str("#EXT-X-KEY:METHOD=NONE\n"),
+            _ => {}
         }
         if let Some(init) = map {
             self.out.push_str("#EXT-X-MAP:URI=\"../");
@@ -196,8 +237,14 @@ mod tests {
             |index| Part { index, letter: Letter::B, duration: grid.part(), independent: true, gap: false };
         for msn in 1 << 40..(1 << 40) + 1_875 {
             let parts = (0..grid.parts()).map(part).collect();
-            let open =
-                Open { msn, start: grid.segment_start(msn), init: InitId(7), discontinuity: false, parts };
+            let open = Open {
+                msn,
+                start: grid.segment_start(msn),
+                init: InitId(7),
+                key: None,
+                discontinuity: false,
+                parts,
+            };
             media.open = Some(open.clone());
             media.segments.push_back(Segment { source: None, ..open.close(grid.segment(), None) });
         }
@@ -205,7 +252,8 @@ mod tests {
         media.reports = (0..8).map(|_| Report { track: media.track.clone(), last }).collect();
         for skip in [false, true] {
             let skipped = if skip { media.skippable() } else { 0 };
-            let (needs, has) = (render(&media, skip).len(), capacity(&media, skipped));
+            let flavour = &crate::flavour::FLAVOURS[0];
+            let (needs, has) = (render(&media, skip, flavour).len(), capacity(&media, skipped, flavour));
             assert!(needs <= has && has < 2 * needs, "{needs} bytes in {has}");
         }
     }

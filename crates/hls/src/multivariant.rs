@@ -4,19 +4,26 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use timeline::programme::{Kind, Programme, Track};
+use timeline::protection::Protection;
 
+use crate::flavour::Flavour;
+use crate::key;
 use crate::media::VERSION;
 
 /// The group that all languages are in.
 const AUDIO: &str = "audio";
 
-/// The playlist's text. Every video track is offered with every language; a programme without pictures
+/// The playlist's text. `keys` are those on air and announced; they are said at once, so that a player can ask for
+/// licences before it has a media playlist. Every video track is offered with every language; a programme without pictures
 /// offers its first language, and the others as its alternatives.
-pub fn render(programme: &Programme) -> String {
+pub fn render(programme: &Programme, keys: &[Protection], flavour: &Flavour) -> String {
     let video: Vec<&Track> = programme.tracks.iter().filter(|t| t.is_video()).collect();
     let audio: Vec<&Track> = programme.tracks.iter().filter(|t| !t.is_video()).collect();
     let mut out = String::new();
     let _ = writeln!(out, "#EXTM3U\n#EXT-X-VERSION:{VERSION}\n#EXT-X-INDEPENDENT-SEGMENTS");
+    for key in keys {
+        key::lines(&mut out, "#EXT-X-SESSION-KEY", key, flavour.systems);
+    }
     languages(&mut out, &audio);
     if video.is_empty() {
         // All audio is in the one group, so the sum with the group's dearest is the group's dearest.

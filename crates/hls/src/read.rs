@@ -83,6 +83,19 @@ pub struct Head {
     pub discontinuity: bool,
     /// URI of the `EXT-X-MAP` in force, as written.
     pub map: Option<String>,
+    /// The `EXT-X-KEY`s in force, one for each format; none when it is in the clear.
+    pub keys: Vec<Key>,
+}
+
+/// A line that names a key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Key {
+    /// `METHOD`.
+    pub method: String,
+    /// `URI`, as written.
+    pub uri: Option<String>,
+    /// `KEYFORMAT`; `identity` when it is not said.
+    pub format: String,
 }
 
 /// A part.

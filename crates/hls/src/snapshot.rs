@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use timeline::name::{InitId, Letter, Token};
+use timeline::protection::Protection;
 use timeline::{Grid, Position, Ticks, Utc};
 
 /// One track's playlist.
@@ -43,6 +44,8 @@ pub struct Segment {
     pub source: Option<Letter>,
     /// What it decodes with; for a gap, the same as before it.
     pub init: InitId,
+    /// What it is encrypted with; for a gap, the same as before it.
+    pub key: Option<Protection>,
     /// Whether `EXT-X-DISCONTINUITY` stands before it. A changed [`Self::init`] needs one.
     pub discontinuity: bool,
     /// Its parts in order, while the origin still knows them; shown only near the live edge (see
@@ -59,6 +62,8 @@ pub struct Open {
     pub start: Ticks,
     /// What it decodes with.
     pub init: InitId,
+    /// What it is encrypted with.
+    pub key: Option<Protection>,
     /// Whether `EXT-X-DISCONTINUITY` stands before it.
     pub discontinuity: bool,
     /// The parts so far, at least one.
@@ -102,8 +107,8 @@ pub struct Report {
 impl Open {
     /// The finished segment.
     pub fn close(self, duration: Ticks, source: Option<Letter>) -> Segment {
-        let Open { msn, start, init, discontinuity, parts } = self;
-        Segment { msn, start, duration, source, init, discontinuity, parts }
+        let Open { msn, start, init, key, discontinuity, parts } = self;
+        Segment { msn, start, duration, source, init, key, discontinuity, parts }
     }
 
     fn duration(&self) -> Ticks {
@@ -164,6 +169,19 @@ impl Media {
                 Some(Position { msn: next.msn.checked_sub(1)?, part: self.grid.parts().saturating_sub(1) })
             }
         }
+    }
+
+    /// What is encrypted with at the playlist's end.
+    pub fn key(&self) -> Option<&Protection> {
+        match &self.open {
+            Some(open) => open.key.as_ref(),
+            None => self.segments.back()?.key.as_ref(),
+        }
+    }
+
+    /// Whether anything listed is encrypted.
+    pub fn encrypted(&self) -> bool {
+        self.key().is_some() || self.segments.iter().any(|s| s.key.is_some())
     }
 
     /// Venue time at which the playlist ends.

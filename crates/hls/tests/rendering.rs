@@ -3,13 +3,18 @@
 
 mod generated;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use generated::{any_match, nearest_tens_of_us, tens_of_us};
+use hls::flavour::{FLAVOURS, Flavour};
 use hls::read::Playlist;
 use hls::{Media, check, read, render};
 use proptest::prelude::*;
 
+const HLS: &Flavour = &FLAVOURS[0];
+
 fn whole(media: &Media) -> Playlist {
-    let text = render(media, false);
+    let text = render(media, false, HLS);
     read::playlist(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
@@ -30,6 +35,15 @@ fn says(list: &Playlist, media: &Media) {
         assert_eq!(tens_of_us(read.duration), nearest_tens_of_us(segment.duration));
         assert_eq!(read.head.pdt.unwrap().to_string(), media.epoch.plus(segment.start).to_string());
         assert_eq!(read.head.discontinuity, segment.discontinuity);
+        assert_eq!(read.head.keys.len(), if segment.key.is_some() { HLS.systems.len() } else { 0 });
+        if let Some(key) = segment.key {
+            let uri = format!("data:application/octet-stream;base64,{}", STANDARD.encode(key.kid.0));
+            assert!(
+                read.head.keys.iter().any(|read| read.uri.as_ref() == Some(&uri)),
+                "{:?}",
+                read.head.keys
+            );
+        }
         assert_eq!(read.head.map, Some(format!("../v720/init-{}.mp4", segment.init)));
         assert!(read.parts.is_empty() || read.parts.len() == segment.parts.len());
     }
@@ -64,7 +78,7 @@ proptest! {
     fn a_delta_completes_to_the_whole(game in any_match(), behind in 1usize..20) {
         let snapshots = game.snapshots();
         for (i, media) in snapshots.iter().enumerate() {
-            let text = render(media, true);
+            let text = render(media, true, HLS);
             let delta = read::playlist(&text).unwrap();
             prop_assert_eq!(check::one(&delta), vec![]);
             prop_assert_eq!(delta.skipped as usize, media.skippable());

@@ -1,10 +1,14 @@
 //! Whole playlists, as players see them.
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
 
+use hls::flavour::{FLAVOURS, Flavour};
 use hls::{Hint, Media, Open, Part, Report, Segment, check, multivariant, read, render};
 use timeline::name::{InitId, Letter, Token};
 use timeline::programme::{Kind, Programme, Track};
+use timeline::protection::{Checksum, Kid, Next, Protection, Scheme};
 use timeline::{Grid, Position, Ticks, Utc};
+
+const HLS: &Flavour = &FLAVOURS[0];
 
 fn token(s: &str) -> Token {
     s.parse().unwrap()
@@ -30,6 +34,7 @@ fn segment(msn: u64) -> Segment {
         duration: grid().segment(),
         source: Some(Letter::A),
         init: InitId(0xaa),
+        key: None,
         discontinuity: false,
         parts: (0..6).map(|i| part(i, Letter::A, false)).collect(),
     }
@@ -54,6 +59,7 @@ fn media() -> Media {
         msn: 1_012,
         start: grid().segment_start(1_012),
         init: InitId(0xbb),
+        key: None,
         discontinuity: false,
         parts: vec![part(0, Letter::B, false), part(1, Letter::B, false)],
     });
@@ -148,7 +154,7 @@ const RECENT: &str = "\
 
 #[test]
 fn a_match_on_air() {
-    let text = render(&media(), false);
+    let text = render(&media(), false, HLS);
     assert_eq!(text, format!("{HEADER}{OLD}{RECENT}"));
     assert_eq!(check::one(&read::playlist(&text).unwrap()), vec![]);
 }
@@ -156,7 +162,7 @@ fn a_match_on_air() {
 #[test]
 fn its_delta_leaves_out_what_is_old() {
     let map = "#EXT-X-MAP:URI=\"../v720/init-000000aa.mp4\"\n";
-    let text = render(&media(), true);
+    let text = render(&media(), true, HLS);
     assert_eq!(text, format!("{HEADER}#EXT-X-SKIP:SKIPPED-SEGMENTS=5\n{map}{RECENT}"));
 }
 
@@ -166,7 +172,7 @@ fn a_match_that_has_ended() {
     media.segments.drain(..11);
     (media.open, media.ended, media.reports) = (None, true, vec![]);
     // An ended playlist is never a delta (rfc8216bis 6.2.5.1), and hints nothing (4.4.5.3).
-    let text = render(&media, true);
+    let text = render(&media, true, HLS);
     assert!(text.ends_with("#EXTINF:1.92,\n../v720/1011b.m4s\n#EXT-X-ENDLIST\n"), "{text}");
     assert!(!text.contains("PRELOAD-HINT"));
     assert_eq!(text.matches("#EXT-X-MAP").count(), 1);
@@ -176,7 +182,7 @@ fn a_match_that_has_ended() {
 fn before_the_first_part() {
     let mut media = Media::new(grid(), epoch(), token("en"));
     media.hint = Some(Hint { at: Position { msn: 7, part: 0 }, letter: Letter::A });
-    assert!(render(&media, true).ends_with(
+    assert!(render(&media, true, HLS).ends_with(
         "#EXT-X-MEDIA-SEQUENCE:7\n#EXT-X-DISCONTINUITY-SEQUENCE:0\n\
          #EXT-X-PRELOAD-HINT:TYPE=PART,URI=\"../en/7a.0.m4s\"\n"
     ));
@@ -229,7 +235,7 @@ fn pictures_and_languages() {
         audio("hi", "hi", "हिन्दी"),
         audio("en2", "en", "Eng\"lish\n"),
     ];
-    let text = multivariant::render(&programme(tracks));
+    let text = multivariant::render(&programme(tracks), &[], HLS);
     assert_eq!(
         text,
         "\
@@ -250,13 +256,16 @@ v360.m3u8
 
 #[test]
 fn pictures_alone_and_sound_alone() {
-    let silent = multivariant::render(&programme(vec![video("v720", 720, 3_000_000)]));
+    let silent = multivariant::render(&programme(vec![video("v720", 720, 3_000_000)]), &[], HLS);
     assert!(
         silent.ends_with("CODECS=\"avc1.64001F\",RESOLUTION=1280x720,FRAME-RATE=29.970\nv720.m3u8\n"),
         "{silent}"
     );
-    let radio =
-        multivariant::render(&programme(vec![audio("en", "en", "English"), audio("ta", "ta", "தமிழ்")]));
+    let radio = multivariant::render(
+        &programme(vec![audio("en", "en", "English"), audio("ta", "ta", "தமிழ்")]),
+        &[],
+        HLS,
+    );
     assert!(
         radio.ends_with(
             "#EXT-X-STREAM-INF:BANDWIDTH=140000,AVERAGE-BANDWIDTH=128000,CODECS=\"mp4a.40.2\",AUDIO=\"audio\"\nen.m3u8\n"
@@ -271,7 +280,7 @@ fn pictures_alone_and_sound_alone() {
 /// The checker finds what it is there for: each change to a good playlist breaks exactly the rule it should.
 #[test]
 fn the_checker_finds_each_fault() {
-    let good = render(&media(), false);
+    let good = render(&media(), false, HLS);
     for (from, to, section) in [
         ("HOLD-BACK=6", "HOLD-BACK=5.9", "4.4.3.8"),
         ("PART-HOLD-BACK=0.96", "PART-HOLD-BACK=0.9", "4.4.3.8"),
@@ -303,7 +312,7 @@ fn the_checker_finds_each_fault() {
 
 #[test]
 fn the_checker_finds_what_a_reload_must_not_change() {
-    let good = render(&media(), false);
+    let good = render(&media(), false, HLS);
     let earlier = read::playlist(&good).unwrap();
     assert_eq!(check::two(&earlier, &earlier), vec![]);
     for (from, to, section) in [
@@ -327,7 +336,7 @@ fn the_checker_finds_what_a_reload_must_not_change() {
 
 #[test]
 fn the_reader_refuses_tags_out_of_order() {
-    let good = render(&media(), true);
+    let good = render(&media(), true, HLS);
     let skip = "#EXT-X-SKIP:SKIPPED-SEGMENTS=5\n";
     let moved = |tag: &str| good.replacen(tag, "", 1).replacen(skip, &format!("{skip}{tag}"), 1);
     for bad in [
@@ -346,4 +355,80 @@ fn the_reader_refuses_tags_out_of_order() {
     ] {
         assert!(read::playlist(&bad).is_err(), "{bad}");
     }
+}
+
+/// The first ten segments in the clear, two of one key, and one of the next, which was announced.
+fn encrypted(scheme: Scheme) -> Media {
+    let mut media = media();
+    let checksum = (scheme == Scheme::Cenc).then_some(Checksum([9; 8]));
+    let key = |n| Protection { scheme, kid: Kid([n; 16]), checksum, next: None };
+    let next = Some(Next { kid: Kid([0x22; 16]), msn: 1_012 });
+    media.segments[10].key = Some(key(0x11));
+    media.segments[11].key = Some(Protection { next, ..key(0x11) });
+    media.open.as_mut().unwrap().key = Some(key(0x22));
+    media
+}
+
+#[test]
+fn keys_stand_where_they_change() {
+    let media = encrypted(Scheme::Cbcs);
+    let text = render(&media, false, &FLAVOURS[1]);
+    let key = |kid: &str| {
+        format!(
+            "#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"skd://{kid}\",KEYID=0x{kid},\
+             KEYFORMAT=\"com.apple.streamingkeydelivery\",KEYFORMATVERSIONS=\"1\"\n"
+        )
+    };
+    let (one, two) = (key(&"11".repeat(16)), key(&"22".repeat(16)));
+    let plain = render(&self::media(), false, HLS);
+    let expected = plain
+        .replace("#EXT-X-DISCONTINUITY\n#EXT-X-MAP", &format!("#EXT-X-DISCONTINUITY\n{one}#EXT-X-MAP"))
+        .replace(
+            "#EXT-X-PROGRAM-DATE-TIME:2026-11-29T14:32:23.040Z",
+            &format!("{two}#EXT-X-PROGRAM-DATE-TIME:2026-11-29T14:32:23.040Z"),
+        );
+    assert_eq!(text, expected);
+    // A delta says the key in force where it begins.
+    assert!(render(&media, true, &FLAVOURS[1]).contains(&one));
+    // What is announced is what the newest segment says.
+    let mut before = media;
+    before.open = None;
+    let announced = render(&before, false, HLS);
+    let range = "#EXT-X-DATERANGE:ID=\"key-22222222222222222222222222222222\",CLASS=\"pavilion.key\",\
+                 START-DATE=\"2026-11-29T14:32:23.040Z\",X-KEYID=0x22222222222222222222222222222222\n";
+    assert!(announced.contains(range), "{announced}");
+    assert_eq!(check::one(&read::playlist(&announced).unwrap()), vec![]);
+}
+
+#[test]
+fn clear_again_is_said() {
+    let mut media = encrypted(Scheme::Cbcs);
+    media.open.as_mut().unwrap().key = None;
+    let text = render(&media, false, HLS);
+    assert_eq!(text.matches("#EXT-X-KEY:METHOD=NONE\n").count(), 1);
+    let list = read::playlist(&text).unwrap();
+    assert!(list.open.unwrap().head.keys.is_empty() && list.segments[11].head.keys.len() == 3);
+    // In a delta, too, that begins just after what was encrypted.
+    let key = media.segments[10].key;
+    media.segments.range_mut(..5).for_each(|s| s.key = key);
+    media.segments.range_mut(5..).for_each(|s| s.key = None);
+    assert_eq!(render(&media, true, HLS).matches("#EXT-X-KEY").count(), 1);
+}
+
+#[test]
+fn each_flavour_has_its_lines() {
+    for (scheme, method) in [(Scheme::Cbcs, "SAMPLE-AES"), (Scheme::Cenc, "SAMPLE-AES-CTR")] {
+        for flavour in FLAVOURS {
+            let list = read::playlist(&render(&encrypted(scheme), false, flavour)).unwrap();
+            let keys = &list.open.unwrap().head.keys;
+            // FairPlay has no AES-CTR.
+            let lines =
+                if scheme == Scheme::Cenc && flavour.name == "fairplay" { 0 } else { flavour.systems.len() };
+            assert_eq!(keys.len(), lines, "{} {scheme:?}", flavour.name);
+            assert!(keys.iter().all(|key| key.method == method));
+        }
+    }
+    let keys = [encrypted(Scheme::Cbcs).key().copied().unwrap()];
+    let text = multivariant::render(&programme(vec![video("v720", 720, 3_000_000)]), &keys, HLS);
+    assert_eq!(text.matches("#EXT-X-SESSION-KEY:METHOD=SAMPLE-AES,").count(), 3);
 }

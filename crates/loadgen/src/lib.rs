@@ -4,10 +4,12 @@
 //!   an argument. [`buffer`] and [`playhead`] are its picture, [`object`] its look into media.
 //! * [`watch`]: viewers over real connections, with [`http`] as their thin shell.
 //! * [`swarm`]: many clients that ask many edges for the same new part at once.
+//! * [`door`]: viewers who all tap play within a minute, and how they try again.
 //! * [`config`]: the same from the command line.
 
 pub mod buffer;
 pub mod config;
+pub mod door;
 pub mod http;
 pub mod object;
 pub mod player;

@@ -18,17 +18,17 @@ pub mod letters;
 pub mod limits;
 
 mod clock;
-mod coding;
 mod config;
 mod live;
 mod meters;
 mod origin;
-mod server;
 mod status;
 mod view;
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
+use hyper::service::service_fn;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -52,7 +52,21 @@ pub async fn serve(
 ) -> Result<(), Error> {
     config.check()?;
     let origin = Arc::new(Origin::new(config, letters, Clock::System, shutdown.clone()));
-    server::run(origin, listener, shutdown).await;
+    let bounds = listen::http::Limits {
+        connections_max: limits::CONNECTIONS_MAX,
+        streams_max: limits::STREAMS_MAX,
+        header_time_max: limits::HEADER_TIME_MAX,
+        header_bytes_max: limits::HEADER_BYTES_MAX,
+        drain_max: limits::DRAIN_MAX,
+    };
+    let service = |_, _| {
+        let origin = origin.clone();
+        service_fn(move |request| {
+            let origin = origin.clone();
+            async move { Ok::<_, Infallible>(origin.answer(request).await) }
+        })
+    };
+    listen::http::serve(listener, bounds, shutdown, service).await;
     Ok(())
 }
 

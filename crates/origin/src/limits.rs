@@ -29,10 +29,7 @@ pub const STREAMS_MAX: u32 = 1_024;
 pub const HEADER_TIME_MAX: Duration = Duration::from_secs(30);
 
 /// Bytes of a request's head, and read at once of its body: a part in a few reads.
-pub const HEADER_BYTES_MAX: usize = 64 * 1024;
-
-/// Rest after a failed accept, which mostly means that file descriptors have run out.
-pub const ACCEPT_REST: Duration = Duration::from_millis(50);
+pub const HEADER_BYTES_MAX: u32 = 64 * 1024;
 
 /// How long connections may take to end when the origin does.
 pub const DRAIN_MAX: Duration = Duration::from_secs(3);

@@ -5,24 +5,26 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hls::Media;
+use hls::flavour::FLAVOURS;
 use hls::request::End;
+use listen::coding::Coding;
 use timeline::{Position, Utc};
-
-use crate::coding::Coding;
 
 /// One version of a playlist. Its texts are made when first asked for, once.
 #[derive(Debug)]
 pub(crate) struct View {
     pub(crate) version: u64,
     media: Media,
+    /// In the clear flavours do not differ.
+    encrypted: bool,
     made: Utc,
-    /// By whether it is a delta update, and by coding.
-    texts: [[OnceLock<Bytes>; Coding::COUNT]; 2],
+    /// By flavour, by whether it is a delta update, and by coding.
+    texts: [[[OnceLock<Bytes>; Coding::COUNT]; 2]; FLAVOURS.len()],
 }
 
 impl View {
     pub(crate) fn new(version: u64, media: Media, made: Utc) -> View {
-        View { version, media, made, texts: Default::default() }
+        View { version, encrypted: media.encrypted(), media, made, texts: Default::default() }
     }
 
     /// Whether there is anything to list.
@@ -44,9 +46,13 @@ impl View {
     }
 
     /// Its text in that form; the whole playlist or a delta update.
-    pub(crate) fn text(&self, skip: bool, coding: Coding) -> &Bytes {
-        let texts = &self.texts[usize::from(skip)];
-        let plain = || texts[Coding::Plain as usize].get_or_init(|| hls::render(&self.media, skip).into());
+    pub(crate) fn text(&self, skip: bool, flavour: usize, coding: Coding) -> &Bytes {
+        let flavour = if self.encrypted { flavour.min(FLAVOURS.len() - 1) } else { 0 };
+        let texts = &self.texts[flavour][usize::from(skip)];
+        let plain = || {
+            texts[Coding::Plain as usize]
+                .get_or_init(|| hls::render(&self.media, skip, &FLAVOURS[flavour]).into())
+        };
         match coding {
             Coding::Plain => plain(),
             coding => texts[coding as usize].get_or_init(|| coding.encode(plain())),

@@ -230,7 +230,7 @@ impl Run {
         if media.last().is_none() {
             return;
         }
-        let list = hls::read::playlist(&hls::render(&media, false)).unwrap();
+        let list = hls::read::playlist(&hls::render(&media, false, &hls::flavour::FLAVOURS[0])).unwrap();
         let mut violations = hls::check::one(&list);
         if let Some(earlier) = &self.seen[track] {
             violations.extend(hls::check::two(earlier, &list));

@@ -8,6 +8,7 @@ use origin::core::limits::{PART_PATIENCE, PREFER_A_WAIT, SILENCE_PATIENCE, WINDO
 use origin::core::{Accepted, Event, Found, Programme, Refusal, Window};
 use timeline::name::Letter::{self, A, B};
 use timeline::object::{Defect, Meta};
+use timeline::protection::{Kid, Protection, Scheme};
 use timeline::{Position, Ticks, Utc};
 
 struct Origin(Programme);
@@ -301,6 +302,27 @@ fn a_changed_init_or_a_jump_is_a_discontinuity_on_every_track() {
     o.run_to(later(over(at(12, 0)), 1_000));
     let audio = o.0.snapshot(1);
     assert_eq!(audio.open.map(|o| (o.msn, o.discontinuity)), Some((12, true)));
+}
+
+#[test]
+fn a_key_changes_without_a_discontinuity_and_never_within_a_segment() {
+    let mut o = Origin::roomy();
+    let key = |n| Protection { scheme: Scheme::Cbcs, kid: Kid([n; 16]), checksum: None, next: None };
+    for position in (0..12).map(|n| at(10 + u64::from(n / 6), n % 6)) {
+        // A part of 11 says another key than the segment's others, and is as good as lost.
+        let n = if position == at(11, 3) { 3 } else { position.msn as u8 };
+        let (meta, now) = (part_meta(position), later(over(position), 100));
+        o.put_meta(position, A, Meta { protection: Some(key(n)), ..meta }, now).unwrap();
+        o.run_to(later(now, ms(PART_PATIENCE)));
+    }
+    o.put(at(12, 0), A, later(over(at(12, 0)), 100));
+    let media = o.0.snapshot(0);
+    assert_eq!(o.sources(), [Some(A), None]);
+    let keys: Vec<_> =
+        media.segments.iter().map(|s| s.key).chain([media.open.as_ref().unwrap().key]).collect();
+    assert_eq!(keys, [Some(key(10)), Some(key(11)), None]);
+    assert!(media.segments[1].parts[3].gap);
+    assert!(media.segments.iter().all(|s| !s.discontinuity));
 }
 
 #[test]

@@ -1,13 +1,12 @@
 //! `/livez`, `/readyz`, `/metrics` and `/admin` of a process.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
 use axum::Router;
-use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderName, StatusCode};
 use axum::routing::{get, post};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tokio::net::TcpListener;
@@ -17,14 +16,6 @@ use tokio_util::sync::CancellationToken;
 const UPKEEP: Duration = Duration::from_secs(5);
 /// Buckets of latencies, in seconds.
 const SECONDS: [f64; 14] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.32, 0.5, 1.0, 2.0, 4.0, 8.0];
-
-/// Serves them until `shutdown`. Ready means that the role's listeners are open, which is so when this is
-/// called.
-pub(crate) async fn serve(at: SocketAddr, shutdown: CancellationToken) -> anyhow::Result<()> {
-    let listener = TcpListener::bind(at).await.with_context(|| format!("listening on {at} for metrics"))?;
-    record()?.serve(listener, Router::new(), shutdown);
-    Ok(())
-}
 
 /// What this process counts.
 pub(crate) struct Metrics(PrometheusHandle);
@@ -46,12 +37,18 @@ pub(crate) fn record() -> anyhow::Result<Metrics> {
 }
 
 impl Metrics {
-    /// Serves them, and what else is given, on a listener that is open.
-    pub(crate) fn serve(self, listener: TcpListener, more: Router, shutdown: CancellationToken) {
-        let app = more
+    /// `/livez`, `/readyz` and `/metrics`. Ready means that the role's listeners are open, which is so when these are
+    /// served.
+    pub(crate) fn routes(self) -> Router {
+        Router::new()
             .route("/livez", get(|| async { "ok\n" }))
             .route("/readyz", get(|| async { "ok\n" }))
-            .route("/metrics", get(move || std::future::ready(self.0.render())));
+            .route("/metrics", get(move || std::future::ready(self.0.render())))
+    }
+
+    /// Serves them, and what else is given, on a listener that is open.
+    pub(crate) fn serve(self, listener: TcpListener, more: Router, shutdown: CancellationToken) {
+        let app = self.routes().merge(more);
         tokio::spawn(async move {
             let ended = axum::serve(listener, app)
                 .with_graceful_shutdown(async move { shutdown.cancelled().await })
@@ -64,17 +61,35 @@ impl Metrics {
 }
 
 /// `POST /admin/purge`: takes objects back from these tiers, in the order in which they are given. That must be the
-/// nearest to the origin first, or the next would fetch the same again.
+/// nearest to the origin first, or the next would fetch the same again. `POST /admin/revoke`: ends a session at those
+/// that ask for passes.
 pub(crate) fn purge(tiers: Vec<Arc<edge::Edge>>) -> Router {
+    let sessions = tiers.clone();
+    let revoke = async move |body: String| {
+        let revoke: edge::Revoke = match serde_json::from_str(&body) {
+            Ok(revoke) => revoke,
+            Err(_) => {
+                let detail = "say which session is over, and until when its passes would be good: \
+                              {\"sid\": \"name\", \"until\": 1767225600}";
+                return problem(StatusCode::BAD_REQUEST, detail);
+            }
+        };
+        for tier in &sessions {
+            if let Err(full) = tier.revoke(&revoke) {
+                return problem(StatusCode::SERVICE_UNAVAILABLE, &full.to_string());
+            }
+        }
+        // Not its name, which is as good as the session to whoever reads logs.
+        tracing::info!(until = revoke.until, "a session is revoked");
+        (StatusCode::OK, [(CONTENT_TYPE, "application/json")], "{}".to_owned())
+    };
     let answer = async move |body: String| {
         let purge: edge::Purge = match serde_json::from_str(&body) {
             Ok(purge) => purge,
             Err(_) => {
                 let detail = "say what to purge: {\"prefix\": \"/match/\"}, {\"path\": \"/…\"}, {\"key\": \"word\"} or \
                               {\"all\": true}, and \"soft\": true to keep it for when its origin fails";
-                let problem = serde_json::json!({ "title": "Bad Request", "status": 400, "detail": detail });
-                let kind = [(CONTENT_TYPE, "application/problem+json")];
-                return (StatusCode::BAD_REQUEST, kind, problem.to_string());
+                return problem(StatusCode::BAD_REQUEST, detail);
             }
         };
         let purged: usize = tiers.iter().map(|tier| tier.purge(&purge)).sum();
@@ -82,5 +97,13 @@ pub(crate) fn purge(tiers: Vec<Arc<edge::Edge>>) -> Router {
         let text = serde_json::json!({ "purged": purged }).to_string();
         (StatusCode::OK, [(CONTENT_TYPE, "application/json")], text)
     };
-    Router::new().route("/admin/purge", post(answer))
+    Router::new().route("/admin/purge", post(answer)).route("/admin/revoke", post(revoke))
+}
+
+type Answer = (StatusCode, [(HeaderName, &'static str); 1], String);
+
+fn problem(status: StatusCode, detail: &str) -> Answer {
+    let title = status.canonical_reason().unwrap_or_default();
+    let problem = serde_json::json!({ "title": title, "status": status.as_u16(), "detail": detail });
+    (status, [(CONTENT_TYPE, "application/problem+json")], problem.to_string())
 }

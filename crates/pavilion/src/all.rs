@@ -1,6 +1,7 @@
 //! All of it on one machine: servers in this process; the ground and both pipelines as children, each of which
 //! can be killed without the picture stopping.
 
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,8 +17,9 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::child::Child;
 use crate::letters::Agreed;
-use crate::score::plane::{CLUB, Plane};
+use crate::score::plane::{CLUB, Plane, Reserved};
 use crate::{admin, child, roles};
 
 /// A child is asked to end, and ended after that.
@@ -35,7 +37,7 @@ const LOOK: Duration = Duration::from_millis(100);
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 pub(crate) struct Config {
-    /// The first of ten ports: +0 page, +1 video edge, +2 scores, +5 origin, +6 shield, +7 feeds, +8 shard, +9 metrics.
+    /// The first of ten ports: +0 page, +1 video edge, +2 scores, +5 origin, +6 shield, +7 feeds, +8 shard, +9 console and metrics.
     /// 0: any free ones.
     #[arg(long, default_value_t = 8080)]
     port: u16,
@@ -71,6 +73,9 @@ pub(crate) struct Config {
     no_scores: bool,
     #[command(flatten)]
     origin: origin::Config,
+    /// Without a file for the secret, one is made in the folder of --var.
+    #[command(flatten)]
+    drm: pipeline::protect::Config,
 }
 
 struct Listeners {
@@ -102,7 +107,7 @@ fn port(listener: &TcpListener) -> anyhow::Result<u16> {
     Ok(listener.local_addr()?.port())
 }
 
-pub(crate) async fn run(config: Config, shutdown: CancellationToken) -> anyhow::Result<()> {
+pub(crate) async fn run(mut config: Config, shutdown: CancellationToken) -> anyhow::Result<()> {
     // Whatever can be refused is refused before anything starts.
     let _: pipeline::plan::Ladder = config.ladder.parse()?;
     config.origin.check()?;
@@ -111,10 +116,16 @@ pub(crate) async fn run(config: Config, shutdown: CancellationToken) -> anyhow::
     }
     std::fs::create_dir_all(&config.var)
         .with_context(|| format!("making the folder {}", config.var.display()))?;
+    if config.drm.needs_secret() {
+        let file = config.var.join("drm-secret");
+        pipeline::protect::make_secret(&file).with_context(|| format!("making {}", file.display()))?;
+        config.drm.drm_secret = Some(file);
+    }
+    config.drm.check()?;
     let store = config.var.join("pavilion.db");
     let listeners = Listeners::open(config.port).await?;
     let (app, edge) = (port(&listeners.app)?, port(&listeners.edge)?);
-    let (origin, shield, metrics) =
+    let (origin, shield, console) =
         (port(&listeners.origin)?, port(&listeners.shield)?, port(&listeners.admin)?);
 
     let who = arrival::identity::Config {
@@ -166,7 +177,6 @@ pub(crate) async fn run(config: Config, shutdown: CancellationToken) -> anyhow::
             anyhow::Ok(())
         });
     }
-    recorded.serve(listeners.admin, admin::purge(tiers), shutdown.clone());
     let arrival = arrival::Config {
         r#match: config.r#match.clone(),
         title: config.title.clone(),
@@ -181,23 +191,47 @@ pub(crate) async fn run(config: Config, shutdown: CancellationToken) -> anyhow::
             Some(_) => vec![format!("{CLUB}:cricket:Club match").parse()?],
             None => Vec::new(),
         },
+        store: store.clone(),
+        entitlements: config.var.join("entitlements.db"),
+        journal: config.var.join("provisional.journal"),
+        no_copy: false,
+        places: arrival::whereabouts::Files::default(),
+        trusted_proxies: Vec::new(),
+        per_address: arrival::PER_ADDRESS,
+        licence: None,
+        telemetry: None,
     };
-    let stop = shutdown.clone();
-    servers.spawn(async move { anyhow::Ok(arrival::serve(arrival, identity, listeners.app, stop).await?) });
+    let arrival = arrival::Arrival::open(arrival, identity, shutdown.clone()).await?;
+    let operators = recorded.routes().merge(admin::purge(tiers)).merge(arrival.admin());
+    servers.spawn(async move { anyhow::Ok(arrival.serve(listeners.app).await?) });
 
     let starts_ms = plane.as_ref().map(|plane| plane.starts_ms);
     let mut family = Family::start(&config, epoch, origin, &store, starts_ms, &shutdown)?;
     if let Some(plane) = &plane {
-        for (name, args) in plane.children(&store, config.r#match.as_str(), config.input.is_none()) {
-            family.keep(name, args, &shutdown);
+        for child in plane.children(&store, config.r#match.as_str(), config.input.is_none()) {
+            family.keep(child, &shutdown)?;
         }
     }
+    // What this process itself serves is as ready as its own port says.
+    let own = std::iter::once(("page, edge, shield, origin".to_owned(), console));
+    let role = |(name, port): (String, u16)| -> Result<control::Role, control::Error> {
+        format!("{name}=127.0.0.1:{port}").parse()
+    };
+    let host = control::outward().map_or_else(|| "localhost".to_owned(), |ip| ip.to_string());
+    let desk = control::Config {
+        ingest: family.health("ingest").map(|port| format!("127.0.0.1:{port}").parse()).transpose()?,
+        roles: own.chain(family.all_health()).map(role).collect::<Result<_, _>>()?,
+        app: Some(format!("http://{host}:{app}").parse()?),
+        hosts: Vec::new(),
+    };
+    let stop = shutdown.clone();
+    servers.spawn(async move { Ok(control::serve(desk, operators, listeners.admin, stop).await?) });
     let page = format!("http://localhost:{app}/watch/{}", config.r#match);
     let scorer = code.map_or(String::new(), |code| {
         format!("  to score a match by hand: http://localhost:{app}/score/{CLUB} with the code {code}\n")
     });
     let plane_ports = plane.as_ref().map(Plane::ports).unwrap_or_default();
-    let ports = Ports { app, edge, origin, shield, metrics, epoch, page: &page, plane: &plane_ports };
+    let ports = Ports { app, edge, origin, shield, console, epoch, page: &page, plane: &plane_ports };
     family.write(&config, &ports)?;
     println!("Putting the match on air …");
     let playlist = format!("/{}/{}/main/hls/master.m3u8", config.r#match, epoch.run());
@@ -208,7 +242,8 @@ pub(crate) async fn run(config: Config, shutdown: CancellationToken) -> anyhow::
             family.write(&config, &ports)?;
             println!(
                 "On air: {page}\n  pipelines: a is process {}, b is process {}; kill -9 either one, the picture goes on\n\
-                 {scorer}  metrics: http://localhost:{metrics}/metrics   Ctrl-C ends all of it",
+                 {scorer}  for operators: http://localhost:{console}   metrics: http://localhost:{console}/metrics\n  \
+                 Ctrl-C ends all of it",
                 family.pid("a"), family.pid("b"),
             );
             if !config.no_open {
@@ -239,16 +274,24 @@ struct Ports<'a> {
     edge: u16,
     origin: u16,
     shield: u16,
-    metrics: u16,
+    console: u16,
     epoch: Utc,
     page: &'a str,
     plane: &'a serde_json::Value,
 }
 
+/// A role as a process of its own.
+struct Running {
+    name: &'static str,
+    pid: Arc<AtomicU32>,
+    /// Where it answers for its health, and ingest also the console. It is found there again after it was killed.
+    admin: Reserved,
+}
+
 /// The children.
 struct Family {
     tasks: JoinSet<()>,
-    pids: Vec<(&'static str, Arc<AtomicU32>)>,
+    running: Vec<Running>,
     written: std::sync::Mutex<String>,
 }
 
@@ -262,7 +305,7 @@ impl Family {
         shutdown: &CancellationToken,
     ) -> anyhow::Result<Family> {
         let (srt, udp) = (free_udp_port()?, free_udp_port()?);
-        let mut family = Family { tasks: JoinSet::new(), pids: Vec::new(), written: Default::default() };
+        let mut family = Family { tasks: JoinSet::new(), running: Vec::new(), written: Default::default() };
         let mut ground =
             words(["stadium", "--srt-port", &srt.to_string(), "--udp", &format!("127.0.0.1:{udp}")]);
         ground.extend(words(["--size", &config.size.to_string()]));
@@ -291,21 +334,41 @@ impl Family {
             ]));
             args.extend(words(["--store", &store.display().to_string(), "--ladder", &config.ladder]));
             args.extend(words(["--preset", &config.preset, "--clock", clock]));
-            family.keep(name, args, shutdown);
+            args.extend(config.drm.words());
+            family.keep(Child::new(name, args), shutdown)?;
         }
-        family.keep("stadium", ground, shutdown);
+        family.keep(Child::new("stadium", ground), shutdown)?;
         Ok(family)
     }
 
-    fn keep(&mut self, name: &'static str, args: Vec<String>, shutdown: &CancellationToken) {
-        let pid = Arc::new(AtomicU32::new(0));
-        self.pids.push((name, pid.clone()));
+    fn keep(&mut self, mut child: Child, shutdown: &CancellationToken) -> anyhow::Result<()> {
+        let (pid, admin) = (Arc::new(AtomicU32::new(0)), Reserved::new(Ipv4Addr::LOCALHOST, 0)?);
+        child.args.extend(words(["--admin", &format!("127.0.0.1:{}", admin.port)]));
+        self.running.push(Running { name: child.name, pid: pid.clone(), admin });
         let shutdown = shutdown.clone();
-        self.tasks.spawn(async move { child::keep(name, args, &pid, shutdown).await });
+        self.tasks.spawn(async move { child::keep(child, &pid, shutdown).await });
+        Ok(())
     }
 
     fn pid(&self, name: &str) -> u32 {
-        self.pids.iter().find(|(n, _)| *n == name).map_or(0, |(_, pid)| pid.load(Ordering::Relaxed))
+        let child = self.running.iter().find(|child| child.name == name);
+        child.map_or(0, |child| child.pid.load(Ordering::Relaxed))
+    }
+
+    fn health(&self, name: &str) -> Option<u16> {
+        self.running.iter().find(|child| child.name == name).map(|child| child.admin.port)
+    }
+
+    /// Every child, in words that operators know, and where it answers for its health.
+    fn all_health(&self) -> impl Iterator<Item = (String, u16)> {
+        self.running.iter().map(|child| {
+            let name = if child.name.len() == 1 {
+                format!("pipeline {}", child.name)
+            } else {
+                child.name.to_owned()
+            };
+            (name, child.admin.port)
+        })
     }
 
     /// Writes ports.json if it has changed.
@@ -315,13 +378,17 @@ impl Family {
             "edge": format!("http://127.0.0.1:{}", at.edge),
             "origin": format!("http://127.0.0.1:{}", at.origin),
             "shield": format!("http://127.0.0.1:{}", at.shield),
-            "metrics": format!("http://127.0.0.1:{}/metrics", at.metrics),
+            "console": format!("http://127.0.0.1:{}", at.console),
+            "metrics": format!("http://127.0.0.1:{}/metrics", at.console),
             "page": at.page,
             "match": config.r#match,
             "run": at.epoch.run(),
             "epoch": at.epoch,
-            "pids": self.pids.iter().map(|(n, p)| (*n, p.load(Ordering::Relaxed))).collect::<std::collections::BTreeMap<_, _>>(),
+            "pids": self.running.iter().map(|c| (c.name, c.pid.load(Ordering::Relaxed))).collect::<BTreeMap<_, _>>(),
         });
+        if let (Some(all), Some(ingest)) = (all.as_object_mut(), self.health("ingest")) {
+            all.insert("admin".to_owned(), format!("http://127.0.0.1:{ingest}").into());
+        }
         if let (Some(all), Some(plane)) = (all.as_object_mut(), at.plane.as_object()) {
             all.extend(plane.clone());
         }

@@ -33,15 +33,34 @@ pub(crate) fn end_with_parent(shutdown: CancellationToken) {
     });
 }
 
+/// A role to run as a child.
+#[derive(Clone, Debug)]
+pub(crate) struct Child {
+    /// As `ports.json` and logs call it.
+    pub(crate) name: &'static str,
+    /// What everybody on the machine may see that it is started with.
+    pub(crate) args: Vec<String>,
+    /// Variables for what only the child may see: command lines stand in lists of processes.
+    pub(crate) secrets: Vec<(&'static str, String)>,
+}
+
+impl Child {
+    /// One without secrets.
+    pub(crate) fn new(name: &'static str, args: Vec<String>) -> Child {
+        Child { name, args, secrets: Vec::new() }
+    }
+}
+
 /// Keeps a role running as a child, started again whenever it ends. `pid` shows the one that runs.
-pub(crate) async fn keep(name: &str, args: Vec<String>, pid: &AtomicU32, shutdown: CancellationToken) {
-    supervise::keep_running(name, &shutdown, || {
-        let args = args.clone();
+pub(crate) async fn keep(child: Child, pid: &AtomicU32, shutdown: CancellationToken) {
+    supervise::keep_running(child.name, &shutdown, || {
+        let Child { args, secrets, .. } = child.clone();
         let shutdown = shutdown.clone();
         async move {
             let mut command = tokio::process::Command::new(std::env::current_exe()?);
             command
                 .args(&args)
+                .envs(secrets)
                 .env(SUPERVISED, "1")
                 .envs(LOG.get().cloned().unwrap_or_default())
                 .stdin(Stdio::piped())

@@ -47,7 +47,7 @@ pub(crate) enum Role {
     /// An edge, or a shield (the same program without a pass, pointed at an origin).
     Edge(roles::EdgeConfig),
     /// The viewer's page and its API.
-    Arrival(roles::ArrivalConfig),
+    Arrival(Box<roles::ArrivalConfig>),
     /// Takes what providers and scorers say of a match; makes each event once, and durable.
     Ingest(scores::IngestConfig),
     /// Publishes each match's events to socket edges and snapshots.
@@ -58,6 +58,8 @@ pub(crate) enum Role {
     Fanout(fanout::FanoutConfig),
     /// A provider that plays a recorded match to an ingest.
     Feed(WithAdmin<scores::FeedConfig>),
+    /// The operators' page: roles, feeds, dead letters, scorers' codes.
+    Console(roles::ConsoleConfig),
     /// A simulated audience.
     Loadgen(loadgen::Config),
     /// Tells the origins that the match is over: playlists get their end, pipelines stop.
@@ -121,12 +123,13 @@ pub(crate) fn dispatch(matches: &ArgMatches, sources: &Sources) -> anyhow::Resul
             Role::Pipeline(c) => roles::pipeline(c, shutdown).await,
             Role::Origin(c) => roles::origin(c, shutdown).await,
             Role::Edge(c) => roles::edge(c, shutdown).await,
-            Role::Arrival(c) => roles::arrival(c, shutdown).await,
+            Role::Arrival(c) => roles::arrival(*c, shutdown).await,
             Role::Ingest(c) => scores::ingest(c, shutdown).await,
             Role::Shard(c) => scores::shard(c, shutdown).await,
             Role::Snapshot(c) => scores::snapshot(c, shutdown).await,
             Role::Fanout(c) => fanout::fanout(c, shutdown).await,
             Role::Feed(c) => scores::feed(c, shutdown).await,
+            Role::Console(c) => roles::console(c, shutdown).await,
             Role::Loadgen(c) => roles::loadgen(c, shutdown).await,
             Role::End(c) => roles::end(c).await,
             Role::Pin(c) => roles::pin(&c),

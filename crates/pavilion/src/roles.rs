@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::WithAdmin;
 use crate::letters::Agreed;
 use crate::restart::{Given, Heritage};
-use crate::{admin, descriptors};
+use crate::{admin, child, descriptors};
 
 /// Settings of `pavilion origin`.
 #[derive(Clone, Debug, Args)]
@@ -53,7 +53,7 @@ pub(crate) struct ArrivalConfig {
     /// Where to listen.
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
-    /// Serve /livez, /readyz and /metrics here.
+    /// Serve /livez, /readyz, /metrics and /admin/arrival here. Not for the public.
     #[arg(long, value_name = "ADDR:PORT")]
     admin: Option<SocketAddr>,
     #[command(flatten)]
@@ -74,6 +74,16 @@ pub(crate) struct PinConfig {
     /// Where to write the pin: the app serves pin.jws of that folder.
     #[arg(long, value_name = "FILE", default_value = "var/keys/pin.jws")]
     to: PathBuf,
+}
+
+/// Settings of `pavilion console`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ConsoleConfig {
+    /// Where to listen: the page, the admin API behind it, /livez, /readyz and /metrics.
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8090")]
+    listen: SocketAddr,
+    #[command(flatten)]
+    console: control::Config,
 }
 
 /// Settings of `pavilion end`.
@@ -153,9 +163,13 @@ pub(crate) async fn edge(c: EdgeConfig, shutdown: CancellationToken) -> anyhow::
 
 pub(crate) async fn arrival(c: ArrivalConfig, shutdown: CancellationToken) -> anyhow::Result<()> {
     let listener = listen(c.listen).await?;
-    health(c.admin, &shutdown).await?;
+    let metrics = c.admin.is_some().then(admin::record).transpose()?;
     let identity = identity(c.identity).await?;
-    Ok(arrival::serve(c.arrival, identity, listener, shutdown).await?)
+    let arrival = arrival::Arrival::open(c.arrival, identity, shutdown.clone()).await?;
+    if let (Some(at), Some(metrics)) = (c.admin, metrics) {
+        metrics.serve(listen(at).await?, arrival.admin(), shutdown);
+    }
+    Ok(arrival.serve(listener).await?)
 }
 
 /// Opens what viewers are known by. The first time a key must be found, which takes a while.
@@ -164,6 +178,11 @@ pub(crate) async fn identity(
 ) -> anyhow::Result<arrival::identity::Identity> {
     make_folder(&config.accounts)?;
     Ok(tokio::task::spawn_blocking(|| arrival::identity::Identity::open(config)).await??)
+}
+
+pub(crate) async fn console(c: ConsoleConfig, shutdown: CancellationToken) -> anyhow::Result<()> {
+    let listener = listen(c.listen).await?;
+    Ok(control::serve(c.console, admin::record()?.routes(), listener, shutdown).await?)
 }
 
 pub(crate) async fn loadgen(c: loadgen::Config, shutdown: CancellationToken) -> anyhow::Result<()> {
@@ -224,10 +243,11 @@ pub(crate) async fn end(c: EndConfig) -> anyhow::Result<()> {
 }
 
 pub(crate) async fn health(at: Option<SocketAddr>, shutdown: &CancellationToken) -> anyhow::Result<()> {
-    match at {
-        Some(at) => admin::serve(at, shutdown.clone()).await,
-        None => Ok(()),
-    }
+    let Some(at) = at else { return Ok(()) };
+    // An all-in-one has reserved it.
+    let listener = if child::is_supervised() { listen_shared(at)? } else { listen(at).await? };
+    admin::record()?.serve(listener, axum::Router::new(), shutdown.clone());
+    Ok(())
 }
 
 pub(crate) async fn listen(at: SocketAddr) -> anyhow::Result<TcpListener> {

@@ -49,6 +49,9 @@ pub struct Config {
     /// Milliseconds from the lens to this machine, when the feed's clock is its arrival.
     #[arg(long, default_value_t = 0)]
     pub contribution_delay_ms: u32,
+    /// Encryption.
+    #[command(flatten)]
+    pub drm: crate::protect::Config,
 }
 
 /// How timestamps of a feed become venue time.

@@ -2,7 +2,7 @@
 //! on the match's grid, and publishes parts to the origins as they are made.
 //!
 //! The way of a picture: [`contribution::receive`] (bytes of TS) → [`feed`] (the last seconds of them, and where
-//! the keyframes are) → [`encode`] (ffmpeg as a child) → [`package`] (pure: samples to parts) → [`publish`]. The
+//! the keyframes are) → [`encode`] (ffmpeg as a child) → [`package`] (pure: samples to parts, encrypted by [`protect`]) → [`publish`]. The
 //! loop that joins them is in `run.rs`; [`plan`] is what both pipelines must agree on.
 //!
 //! A pipeline never knows viewers, and never knows of the other pipeline except through the store.
@@ -13,8 +13,10 @@ pub mod feed;
 pub mod package;
 pub mod plan;
 pub mod probe;
+pub mod protect;
 pub mod publish;
 mod run;
+mod speke;
 mod tracks;
 
 pub use config::Config;
@@ -51,6 +53,9 @@ pub enum Error {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] store::Error),
+    /// Keys cannot be had, or settings of encryption contradict each other.
+    #[error("{0}")]
+    Drm(String),
     /// The timeline refused.
     #[error(transparent)]
     Timeline(#[from] timeline::Error),

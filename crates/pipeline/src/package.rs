@@ -11,6 +11,8 @@ use timeline::name::InitId;
 use timeline::object::{Defect, Meta};
 use timeline::{Grid, Position, Ticks};
 
+use crate::protect::Protect;
+
 /// A part, ready to be published.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
@@ -34,8 +36,18 @@ pub enum Cadence {
     Audio,
 }
 
+/// Why samples do not become parts.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// They cannot be written or encrypted.
+    #[error(transparent)]
+    Media(#[from] cmaf::Error),
+    /// There is no key for them.
+    #[error(transparent)]
+    Key(#[from] drm::Error),
+}
+
 /// Packages one track of one run of the encoder.
-#[derive(Debug)]
 pub struct Packager {
     grid: Grid,
     cadence: Cadence,
@@ -46,6 +58,7 @@ pub struct Packager {
     /// The frame that comes next.
     next: i64,
     open: Option<Open>,
+    protect: Option<Protect>,
     /// Put on the first part of this run: the feed's clock jumped.
     jumped: bool,
 }
@@ -73,12 +86,17 @@ impl Packager {
             Cadence::Video => grid.frame_rate.frame_at(start),
             Cadence::Audio => Grid::audio_frame_at_or_after(start),
         };
-        Packager { grid, cadence, timescale, init, zero, next: zero, open: None, jumped }
+        Packager { grid, cadence, timescale, init, zero, next: zero, open: None, protect: None, jumped }
+    }
+
+    /// The same, encrypted.
+    pub fn protected(self, protect: Protect) -> Packager {
+        Packager { protect: Some(protect), ..self }
     }
 
     /// Takes the next sample, which the encoder handed over at `now_us` (UTC microseconds). A part comes out
     /// as soon as its last frame is there; one that was left unfinished comes out with the frame after it.
-    pub fn push(&mut self, sample: Sample, now_us: i64) -> Result<Vec<Part>, cmaf::Error> {
+    pub fn push(&mut self, sample: Sample, now_us: i64) -> Result<Vec<Part>, Error> {
         let frame = self.zero + self.frames(sample.dts);
         if frame < self.next {
             return Ok(Vec::new()); // priming, or a repeat
@@ -99,7 +117,7 @@ impl Packager {
         Ok(parts)
     }
 
-    fn close(&mut self, now_us: i64) -> Result<Option<Part>, cmaf::Error> {
+    fn close(&mut self, now_us: i64) -> Result<Option<Part>, Error> {
         let Some(Open { at, samples: numbered }) = self.open.take() else { return Ok(None) };
         let Some(first) = numbered.first().map(|(frame, _)| *frame) else { return Ok(None) };
         let end_of_part = self.first_frame(self.grid.next(at));
@@ -124,16 +142,25 @@ impl Packager {
         let lead = if at.part == 0 { writer::Lead::Segment } else { writer::Lead::Chunk };
         let sequence = (at.msn as u32).wrapping_mul(self.grid.parts()).wrapping_add(at.part);
         let base = u64::try_from(self.scaled(first)).unwrap_or(0);
-        let bytes = writer::chunk(lead, sequence, base, &samples)?;
+        let independent = samples.first().is_some_and(|s| s.keyframe);
+        let protected = match &self.protect {
+            Some(protect) => protect.chunk(lead, sequence, base, at.msn, &samples)?,
+            None => None,
+        };
+        let (bytes, init, protection) = match protected {
+            Some((bytes, init, protection)) => (bytes, init, Some(protection)),
+            None => (writer::chunk(lead, sequence, base, &samples)?, self.init, None),
+        };
         let start = self.start_of(first);
         let meta = Meta {
             start,
             duration: self.start_of(self.next) - start,
-            independent: samples.first().is_some_and(|s| s.keyframe),
-            init: self.init,
+            independent,
+            init,
             last: at.part + 1 == self.grid.parts(),
             encoded_at_us: now_us,
             defects,
+            protection,
         };
         Ok(Some(Part { at, meta, bytes }))
     }

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::str::FromStr;
 
+use drm::Class;
 use serde::{Deserialize, Serialize};
 use timeline::name::Token;
 use timeline::programme::{Kind, Track};
@@ -131,6 +132,11 @@ impl Plan {
     /// Number of tracks.
     pub fn tracks(&self) -> usize {
         self.video.len() + self.audio.len()
+    }
+
+    /// Whose key a track has.
+    pub fn class(&self, track: usize) -> Class {
+        self.video.get(track).map_or(Class::Audio, |rung| Class::of_picture(rung.width, rung.height))
     }
 
     /// What the origin is told of each track, given the codecs that the encoder chose (video first).

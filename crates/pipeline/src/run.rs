@@ -11,6 +11,7 @@ use timeline::anchor::{Anchor, Stamp, Watch};
 use timeline::name::{ProgrammePath, Token};
 use timeline::{CLOCK_HZ, Ticks, Utc};
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -18,6 +19,7 @@ use crate::config::{Clock, Config};
 use crate::encode::{self, Start};
 use crate::feed::Feed;
 use crate::plan::{Ladder, Plan};
+use crate::protect::Drm;
 use crate::publish::{self, Item, Publisher};
 use crate::tracks::{self, Announced};
 use crate::{Error, probe};
@@ -45,6 +47,7 @@ pub async fn run(config: Config, shutdown: CancellationToken) -> Result<(), Erro
     let ladder: Ladder = config.ladder.parse()?;
     let source = Source::parse(&config.input, config.r#loop)?;
     let store = Sqlite::open(&config.store)?;
+    let drm = config.drm.open(&path)?;
     let shutdown = shutdown.child_token();
 
     let (mut to_origins, mut publishers) = (Vec::new(), Vec::new());
@@ -57,8 +60,17 @@ pub async fn run(config: Config, shutdown: CancellationToken) -> Result<(), Erro
     let feed = receive::receive(source, shutdown.clone())?;
     tracing::info!(input = config.input, programme = %path, "waiting for the feed");
     let out = Out { origins: to_origins };
-    let pipeline =
-        Pipeline { config, path, ladder, store, out, demux: ts::Demux::new(), feed: Feed::default() };
+    let pipeline = Pipeline {
+        config,
+        path,
+        ladder,
+        store,
+        drm,
+        keys: JoinSet::new(),
+        out,
+        demux: ts::Demux::new(),
+        feed: Feed::default(),
+    };
     let result = pipeline.drive(feed, &shutdown).await;
     shutdown.cancel();
     // The queues end with their senders; what is in them still goes out.
@@ -93,6 +105,9 @@ struct Pipeline {
     path: ProgrammePath,
     ladder: Ladder,
     store: Sqlite,
+    drm: Option<Drm>,
+    /// Keeps keys coming; ends with this.
+    keys: JoinSet<()>,
     out: Out,
     demux: ts::Demux,
     feed: Feed,
@@ -263,6 +278,9 @@ impl Pipeline {
         if plan != ours {
             tracing::info!("following the plan that the programme already has");
         }
+        if let Some(drm) = &self.drm {
+            drm.start(plan.grid, self.config.epoch, &mut self.keys).await?;
+        }
         let latest = self.feed.last_keyframe().unwrap_or(first);
         let anchor = self.agree("anchor", &self.new_anchor(latest.pts, &plan)).await?;
         tracing::info!(
@@ -383,7 +401,8 @@ impl Pipeline {
         let mut encoder = encoder;
         let outputs = std::mem::take(&mut encoder.outputs);
         let jumped = std::mem::take(&mut on_air.jumped);
-        let tracks = tracks::Tracks::start(&on_air.plan, outputs, msn, jumped, self.out.clone());
+        let tracks =
+            tracks::Tracks::start(&on_air.plan, outputs, msn, jumped, self.drm.as_ref(), self.out.clone());
         tracing::info!(first_msn = msn, "encoder started");
         on_air.encoder = Some(Running { encoder, tracks, jumped, since: Instant::now() });
         Ok(())
@@ -398,7 +417,7 @@ impl Pipeline {
         let names = plan.video.iter().map(|r| &r.name).chain(plan.audio.iter().map(|l| &l.name));
         let inits: Vec<(Token, _, _)> = names
             .zip(&announced.inits)
-            .map(|(name, (id, bytes))| (name.clone(), *id, bytes.clone()))
+            .flat_map(|(name, inits)| inits.iter().map(|(id, bytes)| (name.clone(), *id, bytes.clone())))
             .collect();
         self.out.send(&Item::Announce(Arc::new(programme), Arc::new(inits)));
         announced.go.cancel();

@@ -14,8 +14,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::package::{Cadence, Packager, Part};
+use crate::package::{self, Cadence, Packager, Part};
 use crate::plan::Plan;
+use crate::protect::Drm;
 use crate::publish::Item;
 use crate::run::{Out, utc_now};
 
@@ -25,12 +26,15 @@ const HELD_MAX: usize = 40;
 /// One read of a pipe; a whole frame of the best rung fits most of the time.
 const READ: usize = 64 << 10;
 
+/// A track's init segments: one, or one for clear segments and one for those that follow.
+pub(crate) type InitSegments = Vec<(InitId, Bytes)>;
+
 /// All tracks of one run of the encoder.
 pub(crate) struct Tracks {
     tasks: JoinSet<()>,
-    inits: mpsc::Receiver<(usize, String, InitId, Bytes)>,
+    inits: mpsc::Receiver<(usize, String, InitSegments)>,
     /// What has been read of the inits, by track.
-    known: Vec<Option<(String, InitId, Bytes)>>,
+    known: Vec<Option<(String, InitSegments)>>,
     go: CancellationToken,
     /// One more than the last MSN of which a part was handed on; 0 for none.
     touched: Arc<AtomicU64>,
@@ -41,8 +45,8 @@ pub(crate) struct Tracks {
 pub(crate) struct Announced {
     /// RFC 6381, in the plan's order.
     pub(crate) codecs: Vec<String>,
-    /// Init segments, in the plan's order.
-    pub(crate) inits: Vec<(InitId, Bytes)>,
+    /// Init segments of each track, in the plan's order.
+    pub(crate) inits: Vec<InitSegments>,
     /// To be cancelled when the announcement has been handed over: parts follow.
     pub(crate) go: CancellationToken,
 }
@@ -54,6 +58,7 @@ impl Tracks {
         outputs: Vec<pipe::Receiver>,
         first_msn: u64,
         jumped: bool,
+        drm: Option<&Drm>,
         out: Out,
     ) -> Tracks {
         let (sender, inits) = mpsc::channel(plan.tracks().max(1));
@@ -69,6 +74,7 @@ impl Tracks {
                 cadence: if index < plan.video.len() { Cadence::Video } else { Cadence::Audio },
                 first_msn,
                 jumped,
+                drm: drm.map(|drm| (drm.clone(), plan.class(index))),
                 inits: sender.clone(),
                 go: go.clone(),
                 out: out.clone(),
@@ -91,14 +97,14 @@ impl Tracks {
     /// Waits until every track has its configuration; `None` if they ended before. Cancel safe.
     pub(crate) async fn ready(&mut self) -> Option<Announced> {
         while self.known.iter().any(Option::is_none) {
-            let (index, codecs, id, bytes) = self.inits.recv().await?;
+            let (index, codecs, inits) = self.inits.recv().await?;
             if let Some(place) = self.known.get_mut(index) {
-                *place = Some((codecs, id, bytes));
+                *place = Some((codecs, inits));
             }
         }
         self.ready = true;
         let known = self.known.iter().flatten();
-        let (codecs, inits) = known.map(|(c, id, bytes)| (c.clone(), (*id, bytes.clone()))).unzip();
+        let (codecs, inits) = known.cloned().unzip();
         Some(Announced { codecs, inits, go: self.go.clone() })
     }
 
@@ -122,14 +128,15 @@ struct Track {
     cadence: Cadence,
     first_msn: u64,
     jumped: bool,
-    inits: mpsc::Sender<(usize, String, InitId, Bytes)>,
+    drm: Option<(Drm, drm::Class)>,
+    inits: mpsc::Sender<(usize, String, InitSegments)>,
     go: CancellationToken,
     out: Out,
     touched: Arc<AtomicU64>,
 }
 
 impl Track {
-    async fn read(self, mut pipe: pipe::Receiver) -> Result<(), cmaf::Error> {
+    async fn read(self, mut pipe: pipe::Receiver) -> Result<(), package::Error> {
         let mut reader = reader::Reader::new();
         let mut packager: Option<Packager> = None;
         let mut buffer = BytesMut::with_capacity(READ);
@@ -158,15 +165,27 @@ impl Track {
                     reader::Event::Init(track) => {
                         let bytes = writer::init(&track)?;
                         let id = writer::init_id(&bytes);
-                        packager = Some(Packager::new(
+                        let clear = Packager::new(
                             self.grid,
                             self.cadence,
                             track.timescale,
                             id,
                             self.first_msn,
                             self.jumped,
-                        ));
-                        if self.inits.send((self.index, track.codecs(), id, bytes)).await.is_err() {
+                        );
+                        let mut inits = vec![(id, bytes)];
+                        packager = Some(match &self.drm {
+                            None => clear,
+                            Some((drm, class)) => {
+                                let (protect, init) = drm.track(&track, *class, &self.grid)?;
+                                if !protect.clears() {
+                                    inits.clear();
+                                }
+                                inits.push(init);
+                                clear.protected(protect)
+                            }
+                        });
+                        if self.inits.send((self.index, track.codecs(), inits)).await.is_err() {
                             return Ok(());
                         }
                     }

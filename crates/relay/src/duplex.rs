@@ -4,9 +4,8 @@ use std::io;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::Instant;
 
 use crate::Limits;
@@ -47,11 +46,38 @@ impl Ended {
     }
 }
 
-/// Both directions of one socket, driven by one task: bytes go out while others come in, so two sides that both have
+/// Two directions of bytes: a TCP socket, or whatever else carries them in order.
+pub struct Connection {
+    read: Box<dyn AsyncRead + Send + Unpin>,
+    write: Box<dyn AsyncWrite + Send + Unpin>,
+}
+
+impl Connection {
+    /// Of two halves.
+    pub fn new(
+        read: impl AsyncRead + Send + Unpin + 'static,
+        write: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Connection {
+        Connection { read: Box::new(read), write: Box::new(write) }
+    }
+
+    /// Over TCP.
+    ///
+    /// # Errors
+    /// The socket is broken already.
+    pub fn tcp(socket: TcpStream) -> io::Result<Connection> {
+        // One ball must not wait for the acknowledgement of the one before it.
+        socket.set_nodelay(true)?;
+        let (read, write) = socket.into_split();
+        Ok(Connection::new(read, write))
+    }
+}
+
+/// Both directions of one connection, driven by one task: bytes go out while others come in, so two sides that both have
 /// much to say cannot wait for each other.
 pub(crate) struct Duplex {
-    read: OwnedReadHalf,
-    write: OwnedWriteHalf,
+    read: Box<dyn AsyncRead + Send + Unpin>,
+    write: Box<dyn AsyncWrite + Send + Unpin>,
     input: BytesMut,
     output: BytesMut,
     heard_at: Instant,
@@ -62,10 +88,8 @@ pub(crate) struct Duplex {
 
 impl Duplex {
     /// Greets.
-    pub(crate) fn new(socket: TcpStream, name: &str) -> io::Result<Duplex> {
-        // One ball must not wait for the acknowledgement of the one before it.
-        socket.set_nodelay(true)?;
-        let (read, write) = socket.into_split();
+    pub(crate) fn new(connection: Connection, name: &str) -> Duplex {
+        let Connection { read, write } = connection;
         let now = Instant::now();
         let mut duplex = Duplex {
             read,
@@ -78,7 +102,7 @@ impl Duplex {
             pulsed_at: now,
         };
         duplex.put(&Frame::Hello { version: VERSION, name: name.to_owned() });
-        Ok(duplex)
+        duplex
     }
 
     /// Returns when bytes have come or gone. Nothing is lost if it is dropped before.
@@ -151,6 +175,26 @@ impl Duplex {
 /// Half of the time between beats, so that none is late by more.
 fn pulse_every(limits: &Limits) -> Duration {
     (limits.beat_every / 2).max(Duration::from_millis(1))
+}
+
+/// Waits for something, at most so long; none: it took longer. Time in which this process did not run counts for little
+/// here too: a greeting is several turns of two sides, and where each turn comes late, as on a machine that has no time for
+/// us, a deadline on the wall would cut every connection just before it is made, for ever.
+pub(crate) async fn within<T>(max: Duration, work: impl Future<Output = T>) -> Option<T> {
+    /// So many looks at the clock, however late they come.
+    const LOOKS: u32 = 20;
+    let mut work = std::pin::pin!(work);
+    let mut looks = tokio::time::interval((max / LOOKS).max(Duration::from_millis(1)));
+    looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    // The first comes at once.
+    for _ in 0..=LOOKS {
+        tokio::select! {
+            biased;
+            done = &mut work => return Some(done),
+            _ = looks.tick() => {}
+        }
+    }
+    None
 }
 
 /// When a connection is looked at.

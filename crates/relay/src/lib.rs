@@ -29,6 +29,7 @@ pub mod fuzz;
 use bytes::Bytes;
 
 pub use cursor::Cursor;
+pub use duplex::Connection;
 pub use history::{History, Page};
 pub use jitter::Jitter;
 pub use limits::Limits;

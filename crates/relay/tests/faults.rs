@@ -3,9 +3,11 @@
 
 mod support;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use relay::{Limits, Update};
+use relay::{Connection, Limits, Publisher, Replay, Subscriber, Update};
 use support::*;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
@@ -196,4 +198,42 @@ async fn whatever_happens_to_links_and_shards_everything_comes_once() {
         }
         timeout(HANG, shard.publisher.settled("demo", MESSAGES)).await.unwrap().unwrap();
     }
+}
+
+/// A machine that has no time for us: seconds pass between any two turns of the process. Everything takes longer, and
+/// nothing is taken for dead: above all not a connection that is being made, or there would never be one.
+#[tokio::test(start_paused = true)]
+async fn a_process_that_hardly_runs_is_connected_all_the_same() {
+    let publisher = Publisher::new(limits(), None);
+    publisher.open("demo", 7, Replay::default(), [1, 2].map(message)).unwrap();
+    let (shard, dialled) = (publisher.clone(), Arc::new(AtomicUsize::new(0)));
+    let dials = dialled.clone();
+    let dial = move || {
+        dials.fetch_add(1, Ordering::Relaxed);
+        let (theirs, ours) = tokio::io::duplex(4_096);
+        let carried = |(read, write)| Connection::new(read, write);
+        let (shard, ours) = (shard.clone(), carried(tokio::io::split(ours)));
+        tokio::spawn(async move { shard.serve_one(ours, "test").await });
+        async move {
+            // As with a real network, it takes some turns.
+            for _ in 0..5 {
+                tokio::task::yield_now().await;
+            }
+            Ok(carried(tokio::io::split(theirs)))
+        }
+    };
+    let subscriber = Subscriber::connect_by(dial, "test", limits());
+    let mut updates = subscriber.subscribe("demo", None);
+    let mut seen = Vec::new();
+    for turn in 0..2_000 {
+        tokio::time::advance(Duration::from_secs(2)).await;
+        seen.extend(std::iter::from_fn(|| updates.try_recv().ok()));
+        if turn == 1_000 {
+            assert_eq!(publisher.takers("demo"), 1);
+            publisher.publish("demo", message(3)).unwrap();
+        }
+    }
+    let [first, second, third] = [1, 2, 3].map(|n| Update::Message(message(n)));
+    assert_eq!(seen, [Update::Start { after: cursor(7, 0) }, first, second, Update::Live, third]);
+    assert_eq!(dialled.load(Ordering::Relaxed), 1, "and is not cut");
 }

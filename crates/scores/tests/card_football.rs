@@ -159,3 +159,31 @@ fn what_cannot_be_is_refused() {
     let itself = Kind::LineUp { home: "A".into(), away: "A".into() };
     refused(happening(None, 1, "0:00", itself), "a team cannot play itself");
 }
+
+/// The shipped match with the card after each happening: what the page's own fold is tested against
+/// (`web/tests/football-card.test.ts`). With `PAVILION_WRITE=1` it is written anew.
+#[test]
+fn the_pages_copy_of_the_shipped_match_is_what_is_folded() {
+    let recording = scores::Recording::read(scores::recording::FOOTBALL).expect("it is ours");
+    let mut book = Book::new(Sport::Football);
+    let told: Vec<_> = recording
+        .events("m", 0, 1.0)
+        .into_iter()
+        .map(|event| {
+            book.take(&event);
+            serde_json::json!({
+                "body": event.body,
+                "revision": event.revision,
+                "card": book.card(None),
+                "score": book.headline(Some(event.event_id)),
+            })
+        })
+        .collect();
+    let told = serde_json::Value::from(told);
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/tests/football-cards.json");
+    if std::env::var_os("PAVILION_WRITE").is_some() {
+        std::fs::write(&file, format!("{told}\n")).expect("written");
+    }
+    let written = std::fs::read_to_string(&file).expect("it is there");
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&written).expect("JSON"), told);
+}

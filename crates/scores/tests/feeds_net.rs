@@ -262,6 +262,47 @@ async fn what_cannot_be_taken_is_a_dead_letter_and_the_feed_goes_on() {
     assert_eq!(letters[7]["said"], "not even that");
     let page = ground.admin("/admin/dead-letters?after=7").await;
     assert_eq!((page["after"].clone(), page["dead_letters"].as_array().unwrap().len()), (json!(8), 1));
+    // The console begins with the newest.
+    let mut pages = Vec::new();
+    let mut before = json!(0);
+    while !before.is_null() {
+        let page = ground.admin(&format!("/admin/dead-letters?before={before}&limit=3")).await;
+        let letters = page["dead_letters"].as_array().unwrap().iter();
+        pages.push(letters.map(|letter| letter["offset"].as_u64().unwrap()).collect::<Vec<_>>());
+        before = page["before"].clone();
+    }
+    assert_eq!(pages, [vec![8, 7, 6], vec![5, 4, 3], vec![2, 1]]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_console_is_told_how_feeds_are() {
+    let ground = Ground::new().await;
+    ground.start();
+    let empty = ground.admin("/admin/dead-letters?before=0").await;
+    assert_eq!((&empty["before"], &empty["dead_letters"]), (&Value::Null, &json!([])));
+    let told = ground.admin("/admin/feeds").await;
+    let silent: Vec<_> =
+        told["providers"].as_array().unwrap().iter().map(|p| (&p["provider"], &p["silent_ms"])).collect();
+    let never = Value::Null;
+    assert_eq!(silent, [(&json!("a"), &never), (&json!("b"), &never)], "a feed that never came is told of");
+
+    let mut other = line(2, 2, 1, 0);
+    other["match"] = "nowhere".into();
+    let said = [line(1, 1, 1, 4), other, line(5, 3, 1, 1)].map(|line| line.to_string()).join("\n");
+    let feed = format!("{}/v1/feeds/a", ground.url());
+    let answer = call(Method::POST, &feed, KEY_A, "application/x-ndjson", said).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    let told = ground.admin("/admin/feeds").await;
+    let a = &told["providers"][0];
+    assert_eq!((&a["contiguous"], &a["newest"], &a["missing"]), (&json!(2), &json!(5), &json!([[3, 4]])));
+    assert_eq!(a["matches"].as_array().unwrap().len(), 1, "not of one that nobody has: {a}");
+    assert_eq!(a["matches"][0]["match_id"], "demo");
+    assert!(a["matches"][0]["silent_ms"].as_u64().is_some() && a["matches"][0]["age_ms"].as_u64().is_some());
+    let demo = &told["matches"][0];
+    assert_eq!(
+        (&demo["match_id"], &demo["happenings"], &demo["delayed"]),
+        (&json!("demo"), &json!(2), &json!(false))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -246,3 +246,44 @@ async fn what_has_left_the_replay_is_read_from_the_log_alike() {
         assert_eq!(seen[0], seen[1]);
     }
 }
+
+/// Two ingests on one log: for some milliseconds neither knows what the other writes, and a lower revision lands after a
+/// higher one. Nobody is told it: neither who is there, nor who comes late, nor by a shard that was started anew.
+#[tokio::test]
+async fn a_lower_revision_that_lands_late_is_told_to_nobody() {
+    let events = demo("demo");
+    let at = |n: usize, revision| scores::Event { revision, ..events[n].clone() };
+    let log = [at(0, 2), at(1, 1), at(0, 1), at(2, 3), at(2, 2), at(2, 1), at(0, 3), at(1, 2), at(3, 1)];
+    let told = [at(0, 2), at(1, 1), at(2, 3), at(0, 3), at(1, 2), at(3, 1)];
+    let ground = Ground::with(&[entry("demo", Sport::Cricket, Status::Live)]).await;
+    ground.append(&log[..2]).await;
+    let shard = ground.shard().await;
+    let (address, live) = (shard.address, subscriber(shard.address));
+    let mut updates = live.subscribe("demo", None);
+    let mut taken = Taken::default();
+    taken.until(&mut updates, 2).await;
+    for event in &log[2..] {
+        ground.append(std::slice::from_ref(event)).await;
+    }
+    taken.until(&mut updates, told.len()).await;
+    assert_eq!((&taken.order, taken.repeated), (&keys(&told), 0));
+
+    // What was passed over is committed all the same, and a cursor that stands on it is as good as any.
+    ground.append(&[at(3, 2), at(4, 2), at(4, 1)]).await;
+    taken.until(&mut updates, told.len() + 2).await;
+    let committed = async {
+        while ground.log.committed("demo", shard::GROUP).await.unwrap() != log.len() as u64 + 3 {
+            // Taking is confirming.
+            let _ = timeout(Duration::from_millis(5), updates.recv()).await;
+        }
+    };
+    timeout(HANG, committed).await.unwrap();
+    drop(shard);
+    let _shard = ground.shard_at(address).await;
+    let late = subscriber(address);
+    let on_it = Cursor { epoch: taken.cursor.unwrap().epoch, offset: 3 };
+    let mut rest = Taken { cursor: Some(on_it), ..Taken::default() };
+    rest.until(&mut late.subscribe("demo", Some(on_it)), 6).await;
+    assert_eq!(rest.order, [&keys(&told[2..])[..], &keys(&[at(3, 2), at(4, 2)])].concat());
+    assert!(rest.frames.iter().all(|(key, frame)| taken.frames.get(key).is_none_or(|known| known == frame)));
+}

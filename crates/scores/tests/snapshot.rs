@@ -145,13 +145,12 @@ async fn what_is_said_is_what_the_events_fold_to() {
         let until = events.iter().position(|e| e.venue_ms > at).unwrap_or(all);
         assert_eq!(card["cursor"], format!("{epoch:x}-{until}"), "{n}");
         assert_eq!(card["upto"], format!("{epoch:x}-{all}"));
-        assert_eq!(card["at"], at);
         assert_eq!(card["card"], serde_json::to_value(book(&events).card(Some(at))).unwrap());
         assert_eq!(card["score"], serde_json::to_value(book(&events).headline_at(Some(at))).unwrap());
     }
     let card = role.get("/v1/matches/demo/card").await.json();
     assert_eq!(card["card"], serde_json::to_value(book(&events).card(None)).unwrap());
-    assert_eq!((&card["at"], &card["cursor"]), (&Value::Null, &card["upto"]));
+    assert_eq!(card["cursor"], card["upto"]);
     let moments = role.get("/v1/matches/demo/moments").await.json();
     assert_eq!(moments["moments"], serde_json::to_value(book(&events).moments()).unwrap());
     assert!(!moments["moments"].as_array().unwrap().is_empty());
@@ -172,16 +171,22 @@ async fn an_answer_says_who_may_keep_it_and_is_not_sent_to_who_has_it() {
     assert_eq!(plain.header("access-control-allow-origin"), Some("*"));
     assert_eq!((plain.header("content-encoding"), plain.header("x-snapshot-stale")), (None, None));
 
-    let gzip = role.ask(Method::GET, SNAPSHOT, &[("accept-encoding", "br, gzip")]).await;
+    let small = role.ask(Method::GET, SNAPSHOT, &[("accept-encoding", "gzip, br")]).await;
+    assert_eq!(small.header("content-encoding"), Some("br"));
+    let mut read = Vec::new();
+    brotli::Decompressor::new(&small.body[..], 4_096).read_to_end(&mut read).unwrap();
+    assert_eq!(read, plain.body);
+    let gzip = role.ask(Method::GET, SNAPSHOT, &[("accept-encoding", "br;q=0, gzip")]).await;
     assert_eq!(gzip.header("content-encoding"), Some("gzip"));
     let mut unzipped = Vec::new();
     flate2::read::GzDecoder::new(&gzip.body[..]).read_to_end(&mut unzipped).unwrap();
     assert_eq!(unzipped, plain.body);
     assert!(gzip.body.len() * 2 < plain.body.len());
     let (tag, zipped) = (plain.header("etag").unwrap(), gzip.header("etag").unwrap());
-    assert_ne!(tag, zipped, "they are other bytes");
+    let smallest = small.header("etag").unwrap();
+    assert!(tag != zipped && zipped != smallest && smallest != tag, "they are other bytes");
 
-    for known in [tag, zipped, &format!("\"x\", W/{tag}"), "*"] {
+    for known in [tag, zipped, smallest, &format!("\"x\", W/{tag}"), "*"] {
         let answer = role.ask(Method::GET, SNAPSHOT, &[("if-none-match", known)]).await;
         assert_eq!((answer.status, answer.body.len()), (StatusCode::NOT_MODIFIED, 0), "{known}");
         assert_eq!(answer.header("etag"), Some(tag));
@@ -293,17 +298,123 @@ async fn a_role_that_never_had_a_match_says_when_to_come_back() {
 async fn each_resource_of_each_match_has_a_limit_of_its_own() {
     let matches = ["demo", "two"].map(|id| entry(id, Sport::Cricket, Status::Live));
     let ground = Ground::with(&matches).await;
+    let events = demo("demo");
+    ground.append(&events[..200]).await;
+    ground.append(&demo("two")[..200]).await;
     let shard = ground.shard().await;
     let config = Config { cards_per_s: 1, ..Config::default() };
     let role = Role::start(&ground, shard.address, config).await;
-    role.until(SNAPSHOT, |answer| answer.status == StatusCode::OK).await;
-    let refused = role.until("/v1/matches/demo/card", |answer| answer.status != StatusCode::OK).await;
+    for path in [SNAPSHOT, "/v1/matches/two/snapshot"] {
+        role.until(path, |answer| answer.status == StatusCode::OK).await;
+    }
+    // Moments long past are folded as often as that, each once.
+    let of = |id: &str, n: usize| format!("/v1/matches/{id}/card?at={}", events[n].venue_ms);
+    let mut asked = (0..100).map(|n| of("demo", n));
+    let refused = loop {
+        let path = asked.next().expect("none is refused");
+        let answer = role.get(&path).await;
+        if answer.status != StatusCode::OK {
+            break (path, answer);
+        }
+    };
+    let (path, refused) = refused;
     assert_eq!((refused.status, &refused.json()["status"]), (StatusCode::TOO_MANY_REQUESTS, &json!(429)));
     assert!((1..=4).contains(&refused.header("retry-after").unwrap().parse::<u32>().unwrap()));
-    for path in [SNAPSHOT, "/v1/matches/demo/moments", "/v1/matches/demo/watching", "/v1/matches/two/card"] {
+    let others = [SNAPSHOT, "/v1/matches/demo/moments", "/v1/matches/demo/watching", &of("two", 0)];
+    for path in others {
         assert_eq!(role.get(path).await.status, StatusCode::OK, "{path}");
     }
-    role.until("/v1/matches/demo/card", |answer| answer.status == StatusCode::OK).await;
+    role.until(&path, |answer| answer.status == StatusCode::OK).await;
+}
+
+/// `card?at=` can be asked with any number of values, each of which goes past every cache. Between two happenings they are
+/// all one card, which is folded once; what is in memory is given to everybody, and what people watch is always folded.
+#[tokio::test]
+async fn one_rude_client_denies_cards_to_nobody() {
+    let mut events = demo("demo");
+    events.truncate(240);
+    let ground = Ground::with(&[entry("demo", Sport::Cricket, Status::Live)]).await;
+    ground.append(&events[..230]).await;
+    let shard = ground.shard().await;
+    // One is folded now and then, so that nobody is helped by the rate.
+    let role = Role::start(&ground, shard.address, Config { cards_per_s: 1, ..Config::default() }).await;
+    role.until(SNAPSHOT, |answer| answer.status == StatusCode::OK).await;
+    let mut rng = fastrand::Rng::with_seed(7);
+    let times = events[0].venue_ms - 60_000..events[229].venue_ms + 3_600_000;
+    let mut refused = 0;
+    for n in 0..400 {
+        let rude = role.get(&format!("/v1/matches/demo/card?at={}", rng.i64(times.clone()))).await;
+        refused += usize::from(rude.status == StatusCode::TOO_MANY_REQUESTS);
+        assert!(matches!(rude.status, StatusCode::OK | StatusCode::TOO_MANY_REQUESTS), "{rude:?}");
+        if n % 40 == 0 {
+            // The match goes on, and those who watch it ask for what they see: each of them is answered.
+            ground.append(&events[230 + n / 40..231 + n / 40]).await;
+            let seen = events[rng.usize(200..230)].venue_ms + rng.i64(0..50);
+            for path in [format!("/v1/matches/demo/card?at={seen}"), "/v1/matches/demo/card".into()] {
+                assert_eq!(role.get(&path).await.status, StatusCode::OK, "{path}, after {n}");
+            }
+        }
+    }
+    assert!(refused > 0, "the rude one is not held back at all");
+}
+
+#[tokio::test]
+async fn between_two_happenings_there_is_one_card() {
+    let events = demo("demo");
+    let ground = Ground::with(&[entry("demo", Sport::Cricket, Status::Live)]).await;
+    ground.append(&events[..90]).await;
+    let shard = ground.shard().await;
+    let role = Role::start(&ground, shard.address, Config::default()).await;
+    role.until(SNAPSHOT, |answer| answer.status == StatusCode::OK).await;
+    let card = async |at: i64, coding: &str| {
+        let path = format!("/v1/matches/demo/card?at={at}");
+        role.ask(Method::GET, &path, &[("accept-encoding", coding)]).await
+    };
+    let n = (0..80).rev().find(|n| events[*n].venue_ms + 10 < events[n + 1].venue_ms).unwrap();
+    let at = events[n].venue_ms;
+    let (first, second, next) =
+        (card(at, "").await, card(at + 9, "").await, card(events[n + 1].venue_ms, "").await);
+    assert_eq!((&first.body, first.header("etag")), (&second.body, second.header("etag")));
+    assert_ne!(first.body, next.body);
+    let gzip = card(at + 9, "gzip").await;
+    assert_eq!(gzip.header("content-encoding"), Some("gzip"));
+    let mut unzipped = Vec::new();
+    flate2::read::GzDecoder::new(&gzip.body[..]).read_to_end(&mut unzipped).unwrap();
+    assert_eq!(unzipped, first.body);
+    let known = [("if-none-match", gzip.header("etag").unwrap())];
+    let path = format!("/v1/matches/demo/card?at={at}");
+    assert_eq!(role.ask(Method::GET, &path, &known).await.status, StatusCode::NOT_MODIFIED);
+    // Before everything nothing had happened, however long before.
+    let nothing = card(i64::MIN, "").await;
+    assert_eq!(nothing.json()["cursor"].as_str().unwrap().split_once('-').unwrap().1, "0");
+    assert_eq!(nothing.body, card(events[0].venue_ms - 1, "").await.body);
+}
+
+/// Who asks for cursors that do not come is held for a second. However many do, others are answered meanwhile.
+#[tokio::test]
+async fn who_waits_for_what_does_not_come_is_in_nobodys_way() {
+    const WAITING: usize = 1_200;
+    let events = demo("demo");
+    let ground = Ground::with(&[entry("demo", Sport::Cricket, Status::Live)]).await;
+    ground.append(&events[..40]).await;
+    let shard = ground.shard().await;
+    let role = Arc::new(Role::start(&ground, shard.address, Config::default()).await);
+    let fresh = role.until(SNAPSHOT, |answer| answer.status == StatusCode::OK).await;
+    let cursor = fresh.json()["as_of_event_id"].as_str().unwrap().replace("-40", "-45");
+    let mut waiting = tokio::task::JoinSet::new();
+    for _ in 0..WAITING {
+        let (role, path) = (role.clone(), format!("{SNAPSHOT}?since={cursor}"));
+        waiting.spawn(async move { role.get(&path).await.status });
+    }
+    let mut asked = 0;
+    while !waiting.is_empty() {
+        assert_eq!(role.get(SNAPSHOT).await.status, StatusCode::OK, "after {asked}");
+        asked += 1;
+        while let Some(status) = waiting.try_join_next() {
+            assert_eq!(status.unwrap(), StatusCode::SERVICE_UNAVAILABLE);
+        }
+    }
+    assert!(asked > 10, "asked {asked} times while they waited");
 }
 
 /// Three cadences and a minute after the last ball.

@@ -1,12 +1,14 @@
 //! What every implementation of a store must do, as one suite. Panics with what went wrong.
 
+pub use crate::entitlements::conformance::entitlements;
+
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use bytes::Bytes;
 
 pub use crate::accounts::conformance::accounts;
-use crate::{Appended, Log, New, Outcome, Registers};
+use crate::{Appended, Bounds, Entry, Error, Log, New, Outcome, REPLAY_READ_MAX, Registers, Replay};
 
 /// The longest that anything here is waited for: a store on a slow disk, with the machine full of tests.
 const WAIT_MAX: Duration = Duration::from_secs(30);
@@ -169,6 +171,88 @@ async fn concurrent_appends_lose_nothing<L: Log + Clone + 'static>(one: &L, two:
     assert!(stands.iter().map(|r| r.offset).eq(1..=KEYS as u64), "offsets have no holes");
     let keys: BTreeSet<&str> = stands.iter().map(|r| r.key.as_str()).collect();
     assert_eq!(keys.len(), KEYS);
+}
+
+/// Runs the suite for [`Replay`] over two handles to one store, as two processes would hold.
+pub async fn replay<R: Replay + Clone + 'static>(one: &R, two: &R) {
+    let wide = Bounds { entries_max: 1_000, bytes_max: 1 << 20, ttl: Duration::from_secs(3_600) };
+    let append = async |replay: &R, epoch, after, offsets: &[u64], bounds: &Bounds| {
+        let entries: Vec<_> = offsets.iter().map(|offset| entry(*offset)).collect();
+        replay.append("m1", epoch, after, &entries, bounds).await.expect("append");
+    };
+    // What is asked for from either handle: offsets, if the replay can say.
+    let offsets = async |epoch, after, max| {
+        let (from_one, from_two) =
+            (one.read("m1", epoch, after, max).await, two.read("m1", epoch, after, max).await);
+        let read = from_one.expect("read");
+        assert_eq!(read, from_two.expect("read"), "both handles see the same");
+        if let Some(read) = &read {
+            assert!(read.iter().all(|found| *found == entry(found.offset)), "as they were written");
+        }
+        read.map(|read| read.iter().map(|found| found.offset).collect::<Vec<_>>())
+    };
+
+    // What is not there cannot be read, and is no error.
+    assert_eq!(offsets(7, 0, 10).await, None);
+    one.forget("m1").await.expect("forget");
+
+    // In order, after a cursor, bounded; a number that was left out is a position too.
+    append(one, 7, 0, &[1, 2, 5], &wide).await;
+    assert_eq!(offsets(7, 0, 10).await, Some(vec![1, 2, 5]));
+    assert_eq!(offsets(7, 0, 2).await, Some(vec![1, 2]));
+    assert_eq!(offsets(7, 3, 10).await, Some(vec![5]));
+    assert_eq!(offsets(7, 5, 10).await, None, "whether there is more it does not know");
+    assert_eq!(offsets(7, u64::MAX, 10).await, None);
+    assert_eq!(offsets(8, 0, 10).await, None, "an offset of another epoch says nothing");
+    assert_eq!(two.read("m2", 7, 0, 10).await.expect("read"), None, "topics are apart");
+
+    // A writer that was restarted says all of it again, and goes on.
+    append(two, 7, 0, &[1, 2, 5, 6], &wide).await;
+    append(two, 7, 6, &[], &wide).await;
+    append(one, 7, 6, &[9], &wide).await;
+    assert_eq!(offsets(7, 0, 10).await, Some(vec![1, 2, 5, 6, 9]));
+
+    // It has no holes: what was not told of voids what was before.
+    append(one, 7, 11, &[12], &wide).await;
+    assert_eq!(offsets(7, 9, 10).await, None);
+    assert_eq!(offsets(7, 11, 10).await, Some(vec![12]));
+
+    // Each bound lets the oldest go, and never the newest.
+    append(one, 7, 12, &[13, 14, 15], &Bounds { entries_max: 2, ..wide }).await;
+    assert_eq!((offsets(7, 12, 9).await, offsets(7, 13, 9).await), (None, Some(vec![14, 15])));
+    append(one, 7, 15, &[16], &Bounds { bytes_max: 1, ..wide }).await;
+    assert_eq!((offsets(7, 14, 9).await, offsets(7, 15, 9).await), (None, Some(vec![16])));
+    // Entries are a second apart.
+    append(one, 7, 16, &[17, 18, 19], &Bounds { ttl: Duration::from_millis(1_500), ..wide }).await;
+    assert_eq!((offsets(7, 16, 9).await, offsets(7, 17, 9).await), (None, Some(vec![18, 19])));
+
+    // Another life begins anew, also with smaller numbers.
+    append(two, 8, 0, &[1, 2], &wide).await;
+    assert_eq!((offsets(7, 18, 9).await, offsets(8, 0, 9).await), (None, Some(vec![1, 2])));
+
+    // A read gives no more than it may.
+    let many: Vec<u64> = (3..=REPLAY_READ_MAX as u64 + 10).collect();
+    append(one, 8, 2, &many, &Bounds { entries_max: usize::MAX, bytes_max: usize::MAX, ..wide }).await;
+    assert_eq!(offsets(8, 0, usize::MAX).await.map(|all| all.len()), Some(REPLAY_READ_MAX));
+
+    // What is too long is refused, and nothing of it is kept.
+    let long = Entry { values: vec![Bytes::from(vec![0; 1 << 20])], ..entry(5_001) };
+    let refused = one.append("m3", 1, 0, &[entry(1), long], &wide).await;
+    assert!(matches!(refused, Err(Error::TooLarge { what: "value", .. })), "{refused:?}");
+    assert_eq!(two.read("m3", 1, 0, 10).await.expect("read"), None);
+
+    one.forget("m1").await.expect("forget");
+    assert_eq!(offsets(8, 0, 10).await, None);
+}
+
+/// Each a second after the one before it.
+fn entry(offset: u64) -> Entry {
+    Entry {
+        offset,
+        key: format!("{offset}.1"),
+        at_us: offset as i64 * 1_000_000,
+        values: vec![Bytes::from(format!("json {offset}")), Bytes::from(format!("proto {offset}"))],
+    }
 }
 
 fn record(topic: &str, key: &str, value: &str) -> New {

@@ -1,13 +1,16 @@
 //! The adapters between Pavilion and what it keeps: each concern is one trait with an embedded
 //! implementation and one for a fleet, and one conformance suite that both pass.
 //!
-//! So far on SQLite: [`Registers`], small values agreed by compare-and-set (anchors, plans, letters, the catalog; later
-//! leases and levers), and [`Log`], one ordered, durable log a topic (the score's spine). etcd and Kafka follow with
-//! the fleets.
+//! So far: on SQLite [`Registers`], small values agreed by compare-and-set (anchors, plans, letters, the catalog; later
+//! leases and levers), [`Log`], one ordered, durable log a topic (the score's spine), [`Accounts`], who viewers are, and
+//! [`Entitlements`], who bought what and who was let in without a check; in memory [`Replay`], what was published, for
+//! those who come back. etcd, Kafka and Redis Streams follow with the fleets.
 
 mod accounts;
+mod entitlements;
 mod log;
 mod registers;
+mod replay;
 mod sqlite;
 mod sqlite_log;
 
@@ -17,8 +20,13 @@ pub use accounts::{
     Account, Accounts, Code, Digest, External, LISTED_MAX, NewSession, Profile, Put, Rotated, Rotation, Salt,
     Session, SqliteAccounts, Taken,
 };
+pub use entitlements::{
+    ACCOUNTS_MAX, Change, DOCUMENT_MAX, Entitlements, PAGE_MAX, PURCHASES_MAX, Provisional, Purchase,
+    SqliteEntitlements, Tally, Verdict, WORD_MAX,
+};
 pub use log::{APPEND_MAX, Appended, Log, New, READ_MAX, Record, TOPICS_MAX};
 pub use registers::{LIST_MAX, Outcome, Register, Registers};
+pub use replay::{Bounds, Entry, MemoryReplay, REPLAY_READ_MAX, Replay};
 pub use sqlite::Sqlite;
 pub use sqlite_log::SqliteLog;
 
@@ -32,14 +40,14 @@ pub enum Error {
     #[error("the store's worker ended")]
     Worker,
     /// A group of writes was not committed; any of them may be tried again.
-    #[error("the log could not be written: {0}")]
-    Append(String),
-    /// Too much waits, or the answer did not come in time; whether something was written is not known.
-    #[error("the store has too much to do")]
-    Busy,
-    /// A group of writes was not committed.
     #[error("the store could not be written: {0}")]
     Commit(String),
+    /// So many wait already that nobody else would be answered in time.
+    #[error("the store has more to do than it can")]
+    Busy,
+    /// No answer before the deadline. A write may have been made, or not.
+    #[error("the store did not answer in time")]
+    Late,
     /// A thread could not be started.
     #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),
@@ -61,4 +69,9 @@ pub enum Error {
         /// The limit.
         max: usize,
     },
+}
+
+/// What is too long for any implementation is refused by each.
+fn bounded(what: &'static str, len: usize, max: usize) -> Result<(), Error> {
+    if len > max { Err(Error::TooLarge { what, len, max }) } else { Ok(()) }
 }

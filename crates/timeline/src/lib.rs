@@ -8,7 +8,9 @@
 //! * [`anchor`]: from 33-bit PTS to venue time; stray stamps isolated, lasting jumps reported.
 //! * [`name`]: how objects of the timeline are named in every URL.
 //! * [`object`]: what is said about an object when it is published.
+//! * [`protection`]: what is said of encrypted media.
 //! * [`programme`]: what is said about a programme before its first object.
+//! * [`steady`]: UTC that never goes back.
 
 pub mod anchor;
 pub mod clock;
@@ -16,9 +18,12 @@ pub mod grid;
 pub mod name;
 pub mod object;
 pub mod programme;
+pub mod protection;
+pub mod steady;
 
 pub use clock::{CLOCK_HZ, Ticks, Utc};
 pub use grid::{FrameRate, Grid, Position};
+pub use steady::Steady;
 
 /// What this room can refuse.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -42,4 +47,7 @@ pub enum Error {
         "'{0}' is not an object of a programme; expected {{track}}/init-{{id}}.mp4, {{track}}/{{msn}}{{a|b}}.m4s or {{track}}/{{msn}}{{a|b}}.{{part}}.m4s"
     )]
     Object(String),
+    /// Not the name of a key.
+    #[error("'{0}' is not the name of a key; write its 16 bytes as 32 lower-case hex digits")]
+    Kid(String),
 }

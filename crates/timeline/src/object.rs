@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Ticks;
 use crate::name::InitId;
+use crate::protection::Protection;
 
 /// HTTP request header that carries [`Meta`] as JSON on a publishing PUT.
 pub const META_HEADER: &str = "pavilion-meta";
@@ -28,6 +29,9 @@ pub struct Meta {
     /// What is wrong with it; empty for a good one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub defects: Vec<Defect>,
+    /// What it is encrypted with; nothing when it is in the clear.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protection: Option<Protection>,
 }
 
 /// What can be wrong with an object that is still worth having.

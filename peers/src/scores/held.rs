@@ -29,7 +29,7 @@ const ARRIVE_MAX: Duration = Duration::from_secs(60);
 pub(crate) async fn measure(rig: &Rig<'_>, plan: &Plan) -> anyhow::Result<Vec<Figure>> {
     let mut relay = Relay::open().await?;
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()?));
-    let edge = Edge { listen, relay: relay.addr, coalesce_ms: None };
+    let edge = Edge::open(rig, listen, relay.addr).await?;
     let mut edges = Vec::new();
     for n in 0..plan.servers {
         edges.push(edge.start(rig, &format!("{NAME} {n}"), None).await?);

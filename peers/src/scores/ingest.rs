@@ -4,8 +4,6 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use scores::Sport;
-use scores::catalog::{self, Match, Status};
 use timeline::Utc;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -53,7 +51,7 @@ pub(crate) async fn measure(
     coalesce_ms: u64,
 ) -> anyhow::Result<Vec<Figure>> {
     let file = rig.dir().join(format!("{id}.db"));
-    fill(&file).await.context("the catalog")?;
+    pavilion::fill(&file, MATCHES).await.context("the catalog")?;
     let feeds: Vec<_> = (0..FEEDS).map(|n| format!("feed-{n}:push:{KEY}")).collect();
     let path = Path::start(rig, &file, &feeds, coalesce_ms).await?;
     let mut season = Season::new(path.ingest);
@@ -101,25 +99,6 @@ pub(crate) async fn measure(
                 figures(stats::p99(&posted)),
             )),
     ])
-}
-
-/// Writes the matches.
-async fn fill(file: &std::path::Path) -> anyhow::Result<()> {
-    let registers = store::Sqlite::open(file)?;
-    for n in 0..MATCHES {
-        let entry = Match {
-            id: format!("m{n}"),
-            title: format!("Match {n}"),
-            sport: Sport::Cricket,
-            teams: ["Gulls".to_owned(), "Herons".to_owned()],
-            status: Status::Live,
-            countries: None,
-            cadence_s: None,
-            start_ms: (now() / 1_000) as i64,
-        };
-        catalog::put(&registers, &entry).await?;
-    }
-    Ok(())
 }
 
 /// All matches, ball by ball.

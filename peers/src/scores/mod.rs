@@ -13,7 +13,6 @@ mod payload;
 mod product;
 mod publish;
 mod rig;
-pub(crate) mod roles;
 
 use std::path::Path;
 

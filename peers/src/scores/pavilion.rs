@@ -6,10 +6,12 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use bytes::Bytes;
+use scores::Sport;
+use scores::catalog::{self, Match, Status};
 use tokio::net::TcpListener;
-use tokio::process::Command;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::audience::now;
 use super::audience::speech::{Mark, Speech, Step};
 use super::payload;
 use super::publish::Publisher;
@@ -19,19 +21,14 @@ use crate::nursery::{Child, free_port};
 /// As in JSON.
 pub(crate) const NAME: &str = "pavilion";
 
-/// The topic that everybody subscribes to.
+/// The topic that everybody subscribes to: the first match of [`fill`].
 const TOPIC: &str = "m0";
 /// Sockets of one edge: the files of a process.
 const SOCKETS_MAX: usize = 19_000;
 /// Nobody is turned away: not admission is measured.
 const UPGRADES: u32 = 1_000_000;
 
-/// Pavilion's roles; until the binary has them, this program has them under the same names with the same flags.
-fn role(_: &Rig<'_>) -> anyhow::Result<(PathBuf, &'static [&'static str])> {
-    Ok((std::env::current_exe()?, &["score-role"]))
-}
-
-/// Starts a role that listens, on one core if that is named.
+/// Starts a role of the binary that listens, on one core if that is named.
 async fn start(
     rig: &Rig<'_>,
     name: &str,
@@ -39,13 +36,12 @@ async fn start(
     listen: SocketAddr,
     core: Option<usize>,
 ) -> anyhow::Result<Child> {
-    let (program, before) = role(rig)?;
-    let mut command = match core {
-        Some(_) => rig.pinned(&program),
-        None => Command::new(&program),
+    let mut args: Vec<String> = words.split(' ').map(str::to_owned).collect();
+    args.extend(["--listen".to_owned(), listen.to_string()]);
+    let child = match core {
+        Some(core) => rig.nursery.role_on(core, name, &args)?,
+        None => rig.nursery.role(name, &args)?,
     };
-    command.args(before).args(words.split(' ')).args(["--listen", &listen.to_string()]);
-    let child = rig.nursery.supervised(name, command)?;
     listens(&child, listen).await.with_context(|| name.to_owned())?;
     Ok(child)
 }
@@ -62,11 +58,20 @@ pub(crate) struct Edge {
     pub(crate) listen: SocketAddr,
     /// Where it takes messages from.
     pub(crate) relay: SocketAddr,
+    /// The catalog.
+    pub(crate) store: PathBuf,
     /// Its window, in milliseconds; none: its default.
     pub(crate) coalesce_ms: Option<u64>,
 }
 
 impl Edge {
+    /// One that everybody may see everything of: nobody is asked for a token, as the peers ask nobody.
+    pub(crate) async fn open(rig: &Rig<'_>, listen: SocketAddr, relay: SocketAddr) -> anyhow::Result<Edge> {
+        let store = rig.dir().join("pavilion.db");
+        fill(&store, 1).await.context("the catalog")?;
+        Ok(Edge { listen, relay, store, coalesce_ms: None })
+    }
+
     /// Starts it, on one core if that is named.
     pub(crate) async fn start(
         &self,
@@ -75,8 +80,9 @@ impl Edge {
         core: Option<usize>,
     ) -> anyhow::Result<Child> {
         let mut words = format!(
-            "fanout --relay {} --sockets-max {SOCKETS_MAX} --upgrades-per-s {UPGRADES} --upgrade-burst {UPGRADES}",
-            self.relay
+            "fanout --shard {} --store {} --sockets-max {SOCKETS_MAX} --upgrades-per-s {UPGRADES} --upgrade-burst {UPGRADES}",
+            self.relay,
+            self.store.display(),
         );
         if let Some(ms) = self.coalesce_ms {
             words += &format!(" --coalesce-ms {ms}");
@@ -103,14 +109,34 @@ impl Path {
         coalesce_ms: u64,
     ) -> anyhow::Result<Path> {
         let (ingest, relay, listen) = (here()?, here()?, here()?);
-        let store = store.display();
-        let words = format!("ingest --store {store} --feed {}", feeds.join(","));
+        let stores =
+            format!("--store {} --spine {}", store.display(), store.with_extension("spine.db").display());
+        let words = format!("ingest {stores} --feed {}", feeds.join(","));
         let first = start(rig, "ingest", &words, ingest, None).await?;
-        let second = start(rig, "shard", &format!("shard --store {store}"), relay, None).await?;
-        let edge = Edge { listen, relay, coalesce_ms: Some(coalesce_ms) };
+        let second = start(rig, "shard", &format!("shard {stores}"), relay, None).await?;
+        let edge = Edge { listen, relay, store: store.to_owned(), coalesce_ms: Some(coalesce_ms) };
         let third = edge.start(rig, "fanout", None).await?;
         Ok(Path { ingest, edge: listen, _roles: [first, second, third] })
     }
+}
+
+/// Writes so many live matches, `m0` and on, into a store.
+pub(crate) async fn fill(file: &std::path::Path, matches: usize) -> anyhow::Result<()> {
+    let registers = store::Sqlite::open(file)?;
+    for n in 0..matches {
+        let entry = Match {
+            id: format!("m{n}"),
+            title: format!("Match {n}"),
+            sport: Sport::Cricket,
+            teams: ["Gulls".to_owned(), "Herons".to_owned()],
+            status: Status::Live,
+            countries: None,
+            cadence_s: None,
+            start_ms: (now() / 1_000) as i64,
+        };
+        catalog::put(&registers, &entry).await?;
+    }
+    Ok(())
 }
 
 /// A relay in this process, for socket edges to take from.
@@ -144,7 +170,7 @@ impl Relay {
             offset: self.offset,
             event: self.offset,
             revision: 1,
-            ingest_us: i64::try_from(super::audience::now())?,
+            ingest_us: i64::try_from(now())?,
             json: bytes.clone(),
             proto: bytes,
         };
@@ -168,7 +194,7 @@ pub(crate) fn speech(mark: &str, unit_us: u64) -> Speech {
 pub(crate) async fn serve(rig: &Rig<'_>) -> anyhow::Result<Served> {
     let relay = Relay::open().await?;
     let listen = here()?;
-    let edge = Edge { listen, relay: relay.addr, coalesce_ms: None };
+    let edge = Edge::open(rig, listen, relay.addr).await?;
     let child = edge.start(rig, NAME, Some(rig.cores.server)).await?;
     Ok(Served {
         name: NAME,

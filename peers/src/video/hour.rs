@@ -260,6 +260,7 @@ impl Lane {
             last: self.grid.next(at).part == 0,
             encoded_at_us: now().0,
             defects: Vec::new(),
+            protection: None,
         };
         let bytes = part.stamped(start.rescale(self.track.timescale) as u64)?;
         self.sent.fetch_add(bytes.len() as u64, Ordering::Relaxed);

@@ -1,5 +1,6 @@
 /** The arrival API, as the page needs it. What comes from outside is checked here and nowhere else. */
 
+import { array, object, positive, text } from './narrow';
 import { request, requestJson } from './request';
 
 export interface Match {
@@ -95,26 +96,4 @@ export function scorer(signal: AbortSignal): Promise<{ feeds: string }> {
     feeds: new URL(text(object(body), 'feeds'), location.href).href,
   });
   return requestJson('/v1/scorer', read, { signal });
-}
-
-function array(value: unknown): unknown[] {
-  if (!Array.isArray(value)) throw new TypeError('not a list');
-  return value as unknown[];
-}
-
-function object(value: unknown): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null) throw new TypeError('not an object');
-  return value as Record<string, unknown>;
-}
-
-function text(from: Record<string, unknown>, key: string): string {
-  const value = from[key];
-  if (typeof value !== 'string') throw new TypeError(`${key} is not a text`);
-  return value;
-}
-
-function positive(from: Record<string, unknown>, key: string): number {
-  const value = from[key];
-  if (typeof value !== 'number' || !(value > 0)) throw new TypeError(`${key} is not a positive number`);
-  return value;
 }

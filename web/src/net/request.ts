@@ -27,6 +27,8 @@ export class RequestError extends Error {
 
 export interface RequestOptions {
   readonly method?: 'GET' | 'POST';
+  /** Sent as JSON. */
+  readonly body?: unknown;
   readonly signal?: AbortSignal;
   /** 0 when the caller has a loop of its own. */
   readonly retries?: number;
@@ -40,10 +42,10 @@ function passing(status: number): boolean {
 
 /** Fetches, and gives the response if it is 2xx. Throws {@link RequestError}, or the signal's reason. */
 export async function request(url: string, options: RequestOptions = {}): Promise<Response> {
-  const { method = 'GET', signal, retries = RETRIES_MAX, backoff = REQUEST_BACKOFF } = options;
+  const { signal, retries = RETRIES_MAX, backoff = REQUEST_BACKOFF } = options;
   let waitMs = backoff.baseMs;
   for (let left = retries; ; left -= 1) {
-    const error = await once(url, method, signal);
+    const error = await once(url, options);
     if (error instanceof Response) return error;
     if (left <= 0 || !passing(error.status) || !budget.take(performance.now())) throw error;
     waitMs = nextWaitMs(waitMs, backoff, Math.random);
@@ -61,13 +63,18 @@ export async function requestJson<T>(
   return read((await response.json()) as unknown);
 }
 
-async function once(url: string, method: string, signal?: AbortSignal): Promise<Response | RequestError> {
+async function once(url: string, options: RequestOptions): Promise<Response | RequestError> {
+  const { method = 'GET', signal, body } = options;
   const limit = AbortSignal.timeout(TIMEOUT_MS);
   try {
     const response = await fetch(url, {
       method,
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
-      headers: { accept: 'application/json, */*' },
+      headers: {
+        accept: 'application/json, */*',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     if (response.ok) return response;
     const wait = retryAfterMs(response.headers.get('retry-after'), Date.now());

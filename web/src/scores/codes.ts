@@ -3,8 +3,6 @@
 /** Close codes of the stream (private use, RFC 6455, 7.4.2), and our own for a connection that fell silent. */
 export const SLOW = 4000;
 export const TOKEN = 4001;
-export const REFUSED = 4002;
-export const DRAINING = 4003;
 export const BAD_FRAME = 4004;
 export const AWAY = 1001;
 
@@ -16,7 +14,6 @@ export function why(code: number, status: number | null): string {
       return 'too slow to read';
     case TOKEN:
       return 'token expired';
-    case DRAINING:
     case AWAY:
       return 'server is leaving';
     default:

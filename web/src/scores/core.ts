@@ -248,8 +248,8 @@ export class Core {
     const opened = this.phase === 'open' && (this.#frames > 0 || heldMs >= limits.CONNECT_MS);
     this.#openedAt = null;
     if (heldMs >= limits.GOOD_MS) this.#waitMs = limits.RECONNECT.baseMs;
-    if (code === codes.REFUSED || status === 403) {
-      this.#refusedAll(status ?? 403);
+    if (status === 403) {
+      this.#refusedAll(status);
       return;
     }
     for (const [match, sub] of this.#subs) {

@@ -4,11 +4,9 @@
  */
 
 import { nextWaitMs } from '../net/backoff';
+import { agrees, type Card, carryOn } from './card';
 import { ScoresClient } from './client';
 import type { State, Update } from './core';
-import type { Happening } from './cricket/body';
-import type { Card } from './cricket/card';
-import { carryOn } from './cricket/fold';
 import { isAfter } from './cursor';
 import { type Base, Hold, type HoldView, type Pending } from './hold';
 import { Resources } from './resources';
@@ -148,7 +146,7 @@ export class Follow {
     // What belongs to a later moment is not shown while the right one is fetched.
     if (at < this.#cardAt) this.#card = null;
     if (view.base) {
-      const card = carry(view.base.card, view.beyond);
+      const card = carryOn(view.base.card, view.beyond);
       if (card === null || agrees(card, view.headline)) this.#card = card;
       else
         this.#want({
@@ -197,12 +195,8 @@ export class Follow {
   }
 
   async #base(need: Pending): Promise<Base<Card>> {
-    const { at, cursor, upto, score, card } = await this.#resources.card(
-      need.at,
-      need.since,
-      this.#life.signal,
-    );
-    return { at: need.at === null ? null : (at ?? need.at), cursor, upto, score, card };
+    const { cursor, upto, score, card } = await this.#resources.card(need.at, need.since, this.#life.signal);
+    return { at: need.at, cursor, upto, score, card };
   }
 
   #take(base: Base<Card>): void {
@@ -309,28 +303,6 @@ export class Follow {
   #say(): void {
     this.#events.status(this.#state, this.#detail, this.#delayed);
   }
-}
-
-/** The card with what is shown beyond it; null for a sport without one. */
-function carry(card: Card | null, beyond: readonly ScoreEvent[]): Card | null {
-  if (!card) return null;
-  const happenings = beyond.flatMap(({ body }) => (isHappening(body) ? [body] : []));
-  return carryOn(card, happenings, true);
-}
-
-/** As far as the fold needs it: a body that lies to it gives a card that does not agree with the headline. */
-function isHappening(body: object): body is Happening {
-  const { sport, at, kind } = body as { sport?: unknown; at?: unknown; kind?: unknown };
-  return sport === 'cricket' && typeof at === 'object' && at !== null && typeof kind === 'string';
-}
-
-/** Whether our card says what the server's headline says. */
-function agrees(card: Card, headline: Headline | null): boolean {
-  const innings = card.innings.find((i) => i.innings === headline?.innings);
-  if (!headline || !innings) return true;
-  return (
-    innings.runs === headline.runs && innings.wickets === headline.wickets && innings.overs === headline.overs
-  );
 }
 
 function latest(view: HoldView<unknown>, at: number): number {

@@ -1,6 +1,6 @@
 /** The resources beside the stream: cards, key moments, the number watching. */
 
-import { type CardAnswer, readAnswer } from './cricket/card';
+import { type CardAnswer, readAnswer } from './card';
 import { fields, list, type Moment, moment, number, type Snapshot, snapshot } from './wire';
 
 /** They are small, and the role answers in 30 ms. */

@@ -31,10 +31,6 @@ pub struct Config {
     #[arg(long, value_name = "URL", value_parser = public_url)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub public_url: Option<String>,
-    /// Header in which a trusted proxy in front says the viewer's address; of a list, the last one counts
-    #[arg(long, value_name = "NAME")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub client_header: Option<String>,
     /// An OpenID Connect provider, as name=issuer,client-id or name=issuer,client-id,file-with-the-secret; repeat for
     /// more
     #[arg(long = "oidc", value_name = "NAME=ISSUER,ID[,FILE]")]
@@ -53,7 +49,6 @@ impl Default for Config {
             mail: "var/mail".into(),
             token_algorithm: Algorithm::Rs256,
             public_url: None,
-            client_header: None,
             oidc: Vec::new(),
             hash_threads: 0,
         }

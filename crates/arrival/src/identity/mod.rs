@@ -188,19 +188,6 @@ impl Identity {
         self.0.verified.check(&self.keys().set, token, self.now_ms() / 1_000)
     }
 
-    /// A token for somebody who brought none: a device that never was before. Where it is, if that is known, stands in
-    /// it for the score plane.
-    ///
-    /// # Errors
-    ///
-    /// No token can be made.
-    pub fn guest(&self, country: Option<&str>) -> Result<(Viewer, String), Error> {
-        let device = secret::name()?;
-        let token =
-            self.sign(Claims { country: country.map(str::to_owned), ..self.of_device(&device, false) })?;
-        Ok((Viewer { account: None, device, profile: None, provisional: false }, token))
-    }
-
     /// A token for the score plane that says what a viewer's own does, and where they are.
     ///
     /// # Errors

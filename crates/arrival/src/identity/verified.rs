@@ -10,9 +10,12 @@ use store::Digest;
 use super::limits::VERIFIED_MAX;
 use super::secret;
 
-/// Tokens whose signature was found good, by their digest, for as long as the key set is the same.
+/// What tokens say whose signature was found good, by their digest.
+type Known = LruCache<Digest, Arc<Claims>>;
+
+/// What is known, for as long as the key set is the same.
 pub(crate) struct Verified {
-    known: Mutex<(Arc<KeySet>, LruCache<Digest, Arc<Claims>>)>,
+    known: Mutex<(Arc<KeySet>, Known)>,
 }
 
 impl Verified {

@@ -10,7 +10,7 @@ use store::Session;
 
 use super::http::{Cookies, SESSION, is_same_origin};
 use super::problem::Problem;
-use super::{Error, Identity};
+use super::{Error, Identity, secret};
 
 /// The viewer of a request, from its bearer token (RFC 6750, 2.1) or the session's cookie. As an extractor it refuses
 /// who brings neither; `Option<Viewer>` takes them, but refuses a token that does not hold.
@@ -28,6 +28,15 @@ pub struct Viewer {
 }
 
 impl Viewer {
+    /// Somebody who brought no token: a device that never was before.
+    ///
+    /// # Errors
+    ///
+    /// The system has no randomness.
+    pub fn guest() -> Result<Viewer, Error> {
+        Ok(Viewer { account: None, device: secret::name()?, profile: None, provisional: false })
+    }
+
     fn of(claims: &Claims) -> Option<Viewer> {
         let named = claims.sub.strip_prefix("device:");
         let device = claims.dev.clone().or_else(|| named.map(str::to_owned))?;

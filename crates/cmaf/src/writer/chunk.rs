@@ -4,12 +4,16 @@ use bytes::Bytes;
 use mp4_atom::{Encode, FourCC, Mfhd, Moof, Styp, Tfdt, Tfhd, Traf, Trun, TrunEntry};
 
 use super::TRACK_ID;
+use crate::encrypt::{Protected, boxes};
 use crate::{Error, Sample};
 
 /// sample_depends_on 2: on no other (ISO/IEC 14496-12, 8.8.3.1).
 const SYNC: u32 = 0x0200_0000;
 /// sample_depends_on 1: on others; sample_is_non_sync_sample.
 const NON_SYNC: u32 = 0x0100_0000 | crate::fragment::NON_SYNC;
+
+/// Where the `traf` begins in its `moof`: after the header of that and `mfhd`.
+const TRAF_AT: usize = 8 + 16;
 
 /// Bytes of an `mdat` header.
 const MDAT_HEADER: usize = 8;
@@ -30,6 +34,28 @@ pub fn chunk(
     sequence_number: u32,
     base_decode_time: u64,
     samples: &[Sample],
+) -> Result<Bytes, Error> {
+    written(lead, sequence_number, base_decode_time, samples, None)
+}
+
+/// The same of samples that are encrypted already.
+pub fn protected_chunk(
+    lead: Lead,
+    sequence_number: u32,
+    base_decode_time: u64,
+    samples: &[Sample],
+    video: bool,
+    protected: &Protected<'_>,
+) -> Result<Bytes, Error> {
+    written(lead, sequence_number, base_decode_time, samples, Some((video, protected)))
+}
+
+fn written(
+    lead: Lead,
+    sequence_number: u32,
+    base_decode_time: u64,
+    samples: &[Sample],
+    protected: Option<(bool, &Protected<'_>)>,
 ) -> Result<Bytes, Error> {
     let first = samples.first().ok_or(Error::Empty)?;
     let default_flags = if samples.iter().all(|s| s.keyframe) { SYNC } else { NON_SYNC };
@@ -69,20 +95,40 @@ pub fn chunk(
     // The offset is of fixed width, so the size is known before its value.
     let mut head = Vec::new();
     encode(&moof, &mut head)?;
-    moof.traf[0].trun[0].data_offset =
-        Some(i32::try_from(head.len() + MDAT_HEADER).map_err(|_| too_large())?);
+    let (more, pssh) = match protected {
+        Some((video, protected)) => (boxes::traf(protected, video, head.len())?, protected.pssh),
+        None => (Vec::new(), &[][..]),
+    };
+    let size = head.len() + more.len() + pssh.len();
+    moof.traf[0].trun[0].data_offset = Some(i32::try_from(size + MDAT_HEADER).map_err(|_| too_large())?);
+    head.clear();
+    encode(&moof, &mut head)?;
+    // The traf is the moof's last box, so what it says of protection goes to its end, and pssh boxes after it.
+    grow(&mut head, 0, more.len() + pssh.len())?;
+    grow(&mut head, TRAF_AT, more.len())?;
 
-    let mut bytes = Vec::with_capacity(STYP_ROOM + head.len() + mdat as usize);
+    let mut bytes = Vec::with_capacity(STYP_ROOM + size + mdat as usize);
     if lead == Lead::Segment {
         encode(&styp(), &mut bytes)?;
     }
-    encode(&moof, &mut bytes)?;
+    bytes.extend_from_slice(&head);
+    bytes.extend_from_slice(&more);
+    bytes.extend_from_slice(pssh);
     bytes.extend_from_slice(&mdat.to_be_bytes());
     bytes.extend_from_slice(b"mdat");
     for sample in samples {
         bytes.extend_from_slice(&sample.data);
     }
     Ok(bytes.into())
+}
+
+/// Adds to the size of the box at `at`.
+fn grow(head: &mut [u8], at: usize, by: usize) -> Result<(), Error> {
+    if let Some(place) = head.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<4>()) {
+        let size = u64::from(u32::from_be_bytes(*place)) + by as u64;
+        *place = u32::try_from(size).map_err(|_| too_large())?.to_be_bytes();
+    }
+    Ok(())
 }
 
 /// Room for [`styp`], so that the one allocation is enough.

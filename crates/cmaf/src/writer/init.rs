@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use timeline::name::InitId;
 
 use super::TRACK_ID;
+use crate::encrypt::{Defaults, boxes};
 use crate::moov::OTI_MPEG4_AUDIO;
 use crate::{Aac, Avc, Codec, Error, Track};
 
@@ -19,6 +20,15 @@ const STREAM_TYPE_AUDIO: u8 = 5;
 /// The init segment of a track. Equal tracks give equal bytes: no times of day, no names of software. There is
 /// no edit list, so presentation time is what `tfdt` says.
 pub fn init(track: &Track) -> Result<Bytes, Error> {
+    written(track, None)
+}
+
+/// The init segment of a track whose samples are encrypted. Equal tracks and equal defaults give equal bytes.
+pub fn protected_init(track: &Track, defaults: &Defaults) -> Result<Bytes, Error> {
+    written(track, Some(defaults))
+}
+
+fn written(track: &Track, defaults: Option<&Defaults>) -> Result<Bytes, Error> {
     let video = track.is_video();
     let ftyp = Ftyp {
         major_brand: FourCC::new(b"iso6"),
@@ -81,7 +91,51 @@ pub fn init(track: &Track) -> Result<Bytes, Error> {
     ftyp.encode(&mut bytes)
         .and_then(|()| moov.encode(&mut bytes))
         .map_err(|error| Error::Unwritable(error.to_string()))?;
+    if let Some(defaults) = defaults {
+        protect(&mut bytes, video, defaults)?;
+    }
     Ok(bytes.into())
+}
+
+/// Makes the one sample entry a protected one (ISO/IEC 14496-12, 8.12): its type says so, and `sinf` stands at its
+/// end with the type that it had.
+fn protect(bytes: &mut Vec<u8>, video: bool, defaults: &Defaults) -> Result<(), Error> {
+    const PATH: [&[u8; 4]; 6] = [b"moov", b"trak", b"mdia", b"minf", b"stbl", b"stsd"];
+    let missing = || Error::Unwritable("an init segment without a sample entry".to_owned());
+    let (mut parents, mut from) = (Vec::new(), 0);
+    for kind in PATH {
+        let at = find(bytes, from, kind).ok_or_else(missing)?;
+        parents.push(at);
+        from = at + 8;
+    }
+    // stsd has version, flags and the number of entries before its first.
+    let entry = from + 8;
+    parents.push(entry);
+    let original: [u8; 4] = *bytes.get(entry + 4..).and_then(<[u8]>::first_chunk).ok_or_else(missing)?;
+    let sinf = boxes::sinf(&original, video, defaults);
+    let end = entry + size(bytes, entry).ok_or_else(missing)?;
+    if end > bytes.len() {
+        return Err(missing());
+    }
+    bytes[entry + 4..entry + 8].copy_from_slice(if video { b"encv" } else { b"enca" });
+    for at in parents {
+        let grown = size(bytes, at).ok_or_else(missing)? + sinf.len();
+        bytes[at..at + 4].copy_from_slice(&(grown as u32).to_be_bytes());
+    }
+    bytes.splice(end..end, sinf);
+    Ok(())
+}
+
+/// Where the first box of a type is, among those that follow one another from `at` on.
+fn find(bytes: &[u8], mut at: usize, kind: &[u8; 4]) -> Option<usize> {
+    while bytes.get(at + 4..at + 8)? != kind {
+        at += size(bytes, at)?.max(8);
+    }
+    Some(at)
+}
+
+fn size(bytes: &[u8], at: usize) -> Option<usize> {
+    bytes.get(at..)?.first_chunk().map(|size| u32::from_be_bytes(*size) as usize)
 }
 
 /// The name of an init segment's bytes.

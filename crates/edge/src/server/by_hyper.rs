@@ -13,6 +13,7 @@ use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulConnection;
+use listen::Rewound;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, sleep};
 use tracing::debug;
@@ -21,7 +22,6 @@ use super::activity::{Activity, Use};
 use super::client::Client;
 use super::course::Phase;
 use super::h1::Handed;
-use super::rewound::Rewound;
 use crate::failure::Failure;
 use crate::handle::Upload;
 use crate::limits::{

@@ -4,8 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
 
-use http::header::ALT_SVC;
-use http::{Request, Response};
+use http::header::{ALT_SVC, HOST};
+use http::{HeaderValue, Request, Response};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
@@ -17,6 +17,7 @@ use super::Shared;
 use super::activity::{Turn, Watched};
 use super::by_hyper;
 use super::h1::{After, Connection, Handed};
+use crate::admission::Peer;
 use crate::handle::Upload;
 use crate::limits::{HANDSHAKE_MAX, SEND_STALL_MAX, SOCKET_SEND_BYTES, TLS_SEND_BYTES_MAX};
 use crate::log::{Entry, Protocol};
@@ -95,12 +96,19 @@ impl Client {
     /// Answers a request of a protocol that carries several at once.
     pub(crate) async fn answer(
         &self,
-        request: Request<Upload>,
+        mut request: Request<Upload>,
         protocol: Protocol,
         turn: Turn,
     ) -> Response<Watched> {
         let target = request.uri().path_and_query().map_or("", |target| target.as_str());
         let mut entry = self.entry(request.method().as_str(), target, protocol);
+        request.extensions_mut().insert(self.peer());
+        // What is a field of its own in HTTP/1.1 is a part of the address since (RFC 9113, 8.3.1).
+        if let Some(host) = request.uri().authority()
+            && let Ok(host) = HeaderValue::from_str(host.as_str())
+        {
+            request.headers_mut().insert(HOST, host);
+        }
         let mut response = self.shared.edge.clone().answer(request).await;
         if let Some(entry) = &mut entry {
             entry.answered(response.status(), response.extensions().get().copied());
@@ -111,6 +119,11 @@ impl Client {
             response.headers_mut().insert(ALT_SVC, alternative.value.clone());
         }
         response.map(|body| Watched::new(body, turn, entry))
+    }
+
+    /// It, as far as its connection tells.
+    pub(crate) fn peer(&self) -> Peer {
+        Peer { address: self.peer, secure: self.secure }
     }
 
     /// What will be logged of a request, if it is one of those that are.

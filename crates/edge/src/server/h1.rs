@@ -218,7 +218,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             }
             used += head.len;
             let hit = match head.kind {
-                Kind::Plain => self.client.shared.edge.hit(&head.plain()),
+                Kind::Plain => self.client.shared.edge.hit_for(&head.plain(), &head.by(self.client.peer())),
                 _ => None,
             };
             let next = match hit {
@@ -240,7 +240,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     fn ask(&mut self, head: &Head<'_, '_>) -> Next {
         self.since = Instant::now();
         match head.request() {
-            Ok(request) => {
+            Ok(mut request) => {
+                request.extensions_mut().insert(self.client.peer());
                 let entry = self.client.entry(head.method, head.target, Protocol::H1);
                 Next::Ask(Box::new(Ask { request, close: self.is_last(head), entry }))
             }

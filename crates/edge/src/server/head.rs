@@ -9,7 +9,8 @@ use std::mem::MaybeUninit;
 use http::{HeaderName, HeaderValue, Method, Request, Uri};
 use httparse::Status;
 
-use crate::handle::{Plain, Upload};
+use crate::admission::Peer;
+use crate::handle::{By, Plain, Upload};
 use crate::limits::{HEADER_BYTES_MAX, HEADERS_MAX};
 use crate::target::{Codings, codings};
 
@@ -100,6 +101,11 @@ impl Head<'_, '_> {
             None => (self.target, None),
         };
         Plain { path, query, codings: self.codings }
+    }
+
+    /// Whom it is from.
+    pub(crate) fn by(&self, peer: Peer) -> By<'_> {
+        By { method: self.method, fields: &self.fields, peer: Some(peer) }
     }
 
     /// The same as a request without a body.

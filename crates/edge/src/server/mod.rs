@@ -13,7 +13,6 @@ pub(crate) mod h3;
 pub(crate) mod head;
 mod lot;
 mod refuse;
-mod rewound;
 mod send;
 #[cfg(test)]
 mod tests;
@@ -37,6 +36,9 @@ use course::{Course, Phase};
 use lot::Lot;
 
 pub(crate) use head::Fault;
+
+/// Protocols that are offered over TCP, best first.
+pub(crate) const ALPN: &[&[u8]] = &[b"h2", b"http/1.1"];
 
 /// What all connections of one server have in common.
 pub(crate) struct Shared {

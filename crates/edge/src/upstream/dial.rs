@@ -52,7 +52,7 @@ fn public() -> RootCertStore {
 }
 
 fn private(path: &Path) -> Result<RootCertStore, Error> {
-    let bad = |reason: String| Error::Tls { path: path.to_owned(), reason };
+    let bad = |reason: String| Error::Tls(listen::tls::Error { path: path.to_owned(), reason });
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_file_iter(path).map_err(|e| bad(e.to_string()))? {
         let certificate = certificate.map_err(|e| bad(e.to_string()))?;

@@ -43,7 +43,7 @@ enum Pause {
 pub(crate) struct Counts {
     /// Events that leave.
     pub(crate) messages: u64,
-    /// Events that do not, because they have.
+    /// Events that do not, because they have, or a higher revision has.
     pub(crate) duplicates: u64,
     /// Revisions that were dropped in favour of another one.
     pub(crate) collapsed: u64,
@@ -63,6 +63,8 @@ pub(crate) struct Core {
     /// The offset of each key that is remembered, and the order in which they came.
     keys: HashMap<Key, u64>,
     order: VecDeque<Key>,
+    /// The highest revision of each event that is remembered: nobody is told a lower one after it.
+    newest: HashMap<u64, u32>,
     counts: Counts,
 }
 
@@ -78,6 +80,7 @@ impl Core {
             window: Window::new(window),
             keys: HashMap::new(),
             order: VecDeque::new(),
+            newest: HashMap::new(),
             counts: Counts::default(),
         }
     }
@@ -173,19 +176,25 @@ impl Core {
     fn accept(&mut self, key: Key, message: &Message, now: Instant, notes: &mut Vec<Note>) {
         let Some(last) = &mut self.last else { return };
         last.offset = message.offset;
-        let known = self.keys.contains_key(&key);
-        let entry = if known {
+        let epoch = last.epoch;
+        if let std::collections::hash_map::Entry::Vacant(place) = self.keys.entry(key) {
+            place.insert(message.offset);
+            self.order.push_back(key);
+        }
+        let newest = self.newest.entry(key.0).or_insert(0);
+        let entry = if key.1 <= *newest {
             self.counts.duplicates += 1;
             Entry::nothing(message.offset)
         } else {
+            *newest = key.1;
             self.counts.messages += 1;
-            self.keys.insert(key, message.offset);
-            self.order.push_back(key);
-            Entry::new(&self.name, last.epoch, message)
+            Entry::new(&self.name, epoch, message)
         };
         while self.order.len() > KEYS_MAX {
-            if let Some(oldest) = self.order.pop_front() {
-                self.keys.remove(&oldest);
+            let Some(oldest) = self.order.pop_front() else { break };
+            self.keys.remove(&oldest);
+            if self.newest.get(&oldest.0) == Some(&oldest.1) {
+                self.newest.remove(&oldest.0);
             }
         }
         let leaves = self.window.take(key, Arc::new(entry), now);
@@ -209,6 +218,7 @@ impl Core {
         self.loading = true;
         self.keys.clear();
         self.order.clear();
+        self.newest.clear();
         notes.push(Note::Begin(after));
     }
 

@@ -48,7 +48,7 @@ impl Feed {
         loop {
             let ended = self.wait(&mut core, &mut updates, &mut notes).await;
             if ended {
-                core.hung_up(Instant::now(), &mut notes);
+                core.hung_up(now(), &mut notes);
             }
             self.tell(&mut core, &mut notes).await;
             if self.is_over(&mut idle_since) {
@@ -70,14 +70,14 @@ impl Feed {
         let next = tokio::select! {
             biased;
             update = updates.recv() => update,
-            () = sleep_until(due.unwrap_or_else(Instant::now).into()), if due.is_some() => {
-                core.look(Instant::now(), notes);
+            () = sleep_until(due.unwrap_or_else(now).into()), if due.is_some() => {
+                core.look(now(), notes);
                 return false;
             }
             () = sleep(self.linger / 4) => return false,
         };
         let Some(update) = next else { return true };
-        let now = Instant::now();
+        let now = now();
         core.take(update, now, notes);
         // What came together leaves together.
         while let Ok(update) = updates.try_recv() {
@@ -103,7 +103,12 @@ impl Feed {
             *idle_since = None;
             return false;
         }
-        let since = *idle_since.get_or_insert_with(Instant::now);
-        since.elapsed() >= self.linger && self.register.close(&self.topic)
+        let since = *idle_since.get_or_insert_with(now);
+        now().duration_since(since) >= self.linger && self.register.close(&self.topic)
     }
+}
+
+/// The clock that the waits are on.
+fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
 }

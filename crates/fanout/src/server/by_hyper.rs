@@ -13,15 +13,15 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use listen::Rewound;
 use tokio::sync::OwnedSemaphorePermit;
 use tracing::debug;
 
 use super::Shared;
-use super::turning::{Open, Turning};
-use crate::deps::{Body, Peer};
+use super::turning::Open;
+use crate::deps::Body;
 use crate::head::STREAM;
 use crate::limits::{FIELDS_MAX, HEAD_BYTES_MAX, KEEP_ALIVE_MAX};
-use crate::worker::Order;
 
 /// Serves a connection of which `read` was read already. A later request for the stream brings it back to a worker:
 /// browsers ask for a snapshot and for events on one connection.
@@ -31,18 +31,16 @@ pub(crate) async fn by_hyper(
     read: Vec<u8>,
     place: OwnedSemaphorePermit,
 ) {
-    let (Ok(peer), Ok(stream)) = (stream.peer_addr(), tokio::net::TcpStream::from_std(stream)) else {
-        return;
-    };
+    let Ok(stream) = tokio::net::TcpStream::from_std(stream) else { return };
     let open = Open::default();
-    let io = TokioIo::new(Turning::new(read, stream, open.clone()));
-    let service = service_fn(|mut request: Request<Incoming>| {
+    let turns = open.clone();
+    let io = TokioIo::new(Rewound::until(read, stream, move |came| turns.turns_at(came)));
+    let service = service_fn(|request: Request<Incoming>| {
         let (shared, turn) = (shared.clone(), open.begin());
         Box::pin(async move {
             let response = if request.uri().path() == STREAM {
                 misdirected()
             } else {
-                request.extensions_mut().insert(Peer(peer));
                 (shared.deps.fallback)(request).await
             };
             Ok::<_, Infallible>(response.map(|body| turn.until_the_end_of(body)))
@@ -67,18 +65,10 @@ pub(crate) async fn by_hyper(
     if let Err(error) = ended {
         return debug!(%error, "connection ended");
     }
-    let (stream, turned) = connection.into_parts().io.into_inner().end();
+    let (stream, turned) = connection.into_parts().io.into_inner().into_parts();
     drop(place);
     if let (false, Ok(stream)) = (turned.is_empty(), stream.into_std()) {
-        bring_back(&shared, stream, turned);
-    }
-}
-
-fn bring_back(shared: &Shared, stream: TcpStream, read: Vec<u8>) {
-    let Some(worker) = shared.workers.iter().min_by_key(|worker| worker.load()) else { return };
-    worker.count();
-    if !worker.offer(Order::Socket(mio::net::TcpStream::from_std(stream), read)) {
-        worker.uncount();
+        shared.seat(stream, turned);
     }
 }
 

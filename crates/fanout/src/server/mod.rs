@@ -1,6 +1,7 @@
 //! The server: its workers, its feeds, its end.
 
 mod by_hyper;
+mod tls;
 mod turning;
 
 use std::net::{Ipv4Addr, SocketAddr};
@@ -13,17 +14,22 @@ use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore, oneshot};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
 use tokio_util::sync::CancellationToken;
 use tracing::{error, warn};
 
 use crate::admission::Bucket;
 use crate::feed::Feed;
-use crate::limits::{BACKLOG, DRAIN_MAX, FALLBACK_CONNECTIONS_MAX, FILES_SPARE, SOCKET_SEND_BYTES};
+use crate::limits::{
+    BACKLOG, DRAIN_MAX, FALLBACK_CONNECTIONS_MAX, FILES_SPARE, HANDSHAKES_MAX, SOCKET_SEND_BYTES,
+};
 use crate::meters::Meters;
 use crate::register::{Register, Topic};
 use crate::times::Clock;
-use crate::worker::{Inbox, Seat, Worker};
+use crate::worker::{Inbox, Order, Seat, Worker};
 use crate::{Config, Deps, Error};
 
 pub(crate) use by_hyper::by_hyper;
@@ -93,6 +99,22 @@ impl Shared {
         }
     }
 
+    /// Connections that workers hold, whatever they are about.
+    pub(crate) fn held(&self) -> usize {
+        self.workers.iter().map(Inbox::load).sum()
+    }
+
+    /// Gives a connection, and what was read of it, to the worker that has the fewest. False: it has too much to do.
+    fn seat(&self, stream: std::net::TcpStream, read: Vec<u8>) -> bool {
+        let Some(worker) = self.workers.iter().min_by_key(|worker| worker.load()) else { return false };
+        worker.count();
+        let taken = worker.offer(Order::Socket(mio::net::TcpStream::from_std(stream), read));
+        if !taken {
+            worker.uncount();
+        }
+        taken
+    }
+
     /// A match, one subscription more, which must [`Topic::leave`]. `None`: there are too many.
     pub(crate) fn open(&self, name: &str) -> Option<Arc<Topic>> {
         self.register.open(name, |topic| {
@@ -114,6 +136,7 @@ impl Shared {
 pub struct Server {
     shared: Arc<Shared>,
     listener: std::net::TcpListener,
+    tls: Option<TlsAcceptor>,
     seats: Vec<Seat>,
 }
 
@@ -150,7 +173,21 @@ impl Server {
     /// # Errors
     ///
     /// What cannot work.
-    pub async fn open(mut config: Config, listener: TcpListener, deps: Deps) -> Result<Server, Error> {
+    pub async fn open(config: Config, listener: TcpListener, deps: Deps) -> Result<Server, Error> {
+        Server::open_with(config, listener, deps, None).await
+    }
+
+    /// The same, over TLS if a configuration of it is given.
+    ///
+    /// # Errors
+    ///
+    /// What cannot work.
+    pub async fn open_with(
+        mut config: Config,
+        listener: TcpListener,
+        deps: Deps,
+        tls: Option<Arc<ServerConfig>>,
+    ) -> Result<Server, Error> {
         config.check()?;
         let listener = listener.into_std()?;
         // Linux gives both to the connections that are accepted, so that none costs a call more.
@@ -162,7 +199,9 @@ impl Server {
             some => some,
         };
         let seats = (0..count).map(|_| Seat::new()).collect::<Result<Vec<_>, _>>()?;
-        config.sockets_max = config.sockets_max.min(files_max().saturating_sub(FILES_SPARE).max(1));
+        let files = files_max().saturating_sub(FILES_SPARE);
+        let sockets = if tls.is_some() { files.saturating_sub(HANDSHAKES_MAX) / tls::FILES } else { files };
+        config.sockets_max = config.sockets_max.min(sockets.max(1));
         let shared = Arc::new(Shared {
             bucket: Bucket::new(config.upgrades_per_s, config.upgrade_burst, Instant::now()),
             config,
@@ -178,7 +217,13 @@ impl Server {
             sockets: AtomicUsize::new(0),
             empty: Notify::new(),
         });
-        Ok(Server { shared, listener, seats })
+        Ok(Server { shared, listener, tls: tls.map(TlsAcceptor::from), seats })
+    }
+
+    /// What it is made of, for workers that are stepped by hand.
+    #[cfg(test)]
+    pub(crate) fn into_parts(self) -> (Arc<Shared>, Vec<Seat>) {
+        (self.shared, self.seats)
     }
 
     /// Where it listens.
@@ -203,11 +248,22 @@ impl Server {
     /// Serves until `shutdown`, which closes sockets with 1001. After `leave` new sockets are told 503 and those that
     /// are open stay; it returns when the last of them has gone.
     pub async fn run(self, shutdown: CancellationToken, leave: CancellationToken) {
-        let Server { shared, listener, seats } = self;
+        let Server { shared, listener, tls, seats } = self;
         let mut ends = Vec::new();
         let mut listener = Some(listener);
         // None ends before it is told to, unless something is broken; then the others are no server.
         let broken = CancellationToken::new();
+        // Ends with this function.
+        let mut front = JoinSet::new();
+        if let (Some(tls), Some(listener)) = (&tls, listener.take_if(|_| tls.is_some())) {
+            match TcpListener::from_std(listener) {
+                Ok(listener) => drop(front.spawn(tls::run(shared.clone(), listener, tls.clone()))),
+                Err(error) => {
+                    error!(%error, "cannot take clients with TLS");
+                    broken.cancel();
+                }
+            }
+        }
         for (n, seat) in seats.into_iter().enumerate() {
             match start(&shared, seat, listener.take(), n, broken.clone()) {
                 Ok(end) => ends.push(end),
@@ -240,6 +296,7 @@ impl Server {
             for end in &mut ends {
                 let _ = end.await;
             }
+            while front.join_next().await.is_some() {}
             let _ = shared.fallback_places.acquire_many(FALLBACK_CONNECTIONS_MAX as u32).await;
         });
         if ended.await.is_err() {

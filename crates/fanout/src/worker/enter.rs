@@ -20,7 +20,7 @@ use crate::limits::{ACCEPTS_PER_TURN, PREFLIGHT_MAX_AGE_S, REFUSALS_MAX};
 use crate::meters::{Via, Why};
 use crate::says::Encoding;
 use crate::server::Phase;
-use crate::times::{NEVER, Tick, utc_us};
+use crate::times::{NEVER, Tick};
 
 impl Worker {
     /// Takes connections from the kernel and hands each to the worker that has the fewest.
@@ -209,7 +209,7 @@ impl Worker {
             return Ok((nobody, NEVER));
         };
         let keys = keys.borrow().clone();
-        let now_s = utc_us() / 1_000_000;
+        let now_s = self.shared.clock.utc_s();
         let claims = keys.verify(token.ok_or(pass::Error::Form)?, now_s)?;
         // From here on the monotonic clock counts: nobody lives longer because a wall clock is set back.
         let left = claims.exp.saturating_add(LEEWAY_S).saturating_sub(now_s).max(0) as u64;

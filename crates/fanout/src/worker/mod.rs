@@ -13,6 +13,8 @@ mod listen;
 mod look;
 mod poll;
 mod pump;
+#[cfg(test)]
+mod sim;
 mod socket;
 mod subscribe;
 mod topics;

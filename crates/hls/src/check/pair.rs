@@ -104,7 +104,8 @@ impl Found {
             && old.gap == new.gap
             && old.head.pdt == new.head.pdt
             && old.head.discontinuity == new.head.discontinuity
-            && old.head.map == new.head.map;
+            && old.head.map == new.head.map
+            && old.head.keys == new.head.keys;
         if !same {
             self.add("6.2.1", format!("segment {} changes from {old:?} to {new:?}", old.msn));
         }

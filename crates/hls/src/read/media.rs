@@ -6,7 +6,7 @@ use quick_m3u8::tag::hls::{EnumeratedString, PreloadHintType, Tag};
 use quick_m3u8::{HlsLine, Reader};
 use timeline::Position;
 
-use super::{Head, Open, Part, Playlist, Report, Segment};
+use super::{Head, Key, Open, Part, Playlist, Report, Segment};
 use crate::Error;
 
 /// Reads a media playlist.
@@ -35,6 +35,9 @@ struct Reading {
     list: Playlist,
     target_duration: bool,
     map: Option<String>,
+    keys: Vec<Key>,
+    /// The line before was an `EXT-X-KEY`: the next one is of another format.
+    in_keys: bool,
     head: Head,
     parts: Vec<Part>,
     duration: Option<f64>,
@@ -61,6 +64,7 @@ impl Reading {
     }
 
     fn tag(&mut self, tag: Tag<'_>) -> Result<(), String> {
+        let in_keys = std::mem::replace(&mut self.in_keys, matches!(tag, Tag::Key(_)));
         match tag {
             Tag::M3u(_) => {}
             Tag::Version(tag) => self.list.version = tag.version(),
@@ -95,6 +99,21 @@ impl Reading {
             Tag::Map(tag) => {
                 self.before_parts("EXT-X-MAP")?;
                 self.map = Some(tag.uri().to_owned());
+            }
+            Tag::Key(tag) => {
+                self.before_parts("EXT-X-KEY")?;
+                let format = tag.keyformat().to_owned();
+                let (method, uri) = (tag.method().as_cow().into_owned(), tag.uri().map(str::to_owned));
+                // Whoever changes keys says all of them anew: none of the ones before stays in force.
+                if !in_keys {
+                    self.keys.clear();
+                }
+                if method != "NONE" {
+                    if self.keys.iter().any(|key| key.format == format) {
+                        return Err(format!("two keys of KEYFORMAT {format} for one segment (4.4.4.4)"));
+                    }
+                    self.keys.push(Key { method, uri, format });
+                }
             }
             Tag::ProgramDateTime(tag) => {
                 self.before_parts("EXT-X-PROGRAM-DATE-TIME")?;
@@ -164,7 +183,7 @@ impl Reading {
     }
 
     fn head(&mut self) -> Head {
-        Head { map: self.map.clone(), ..std::mem::take(&mut self.head) }
+        Head { map: self.map.clone(), keys: self.keys.clone(), ..std::mem::take(&mut self.head) }
     }
 
     /// The number of the segment that is being read.
@@ -196,7 +215,7 @@ impl Reading {
 }
 
 /// Names (without `#EXT`) of the tags that matter here.
-const KNOWN: [&str; 19] = [
+const KNOWN: [&str; 20] = [
     "M3U",
     "INF",
     "-X-VERSION",
@@ -207,6 +226,7 @@ const KNOWN: [&str; 19] = [
     "-X-DISCONTINUITY-SEQUENCE",
     "-X-SKIP",
     "-X-DISCONTINUITY",
+    "-X-KEY",
     "-X-MAP",
     "-X-PROGRAM-DATE-TIME",
     "-X-PART",

@@ -4,6 +4,7 @@
 use hls::{Hint, Media, Open, Part, Report};
 use proptest::prelude::*;
 use timeline::name::{InitId, Letter, Token};
+use timeline::protection::{Kid, Next, Protection, Scheme};
 use timeline::{CLOCK_HZ, Grid, Position, Ticks, Utc};
 
 /// One segment of a match.
@@ -16,6 +17,8 @@ pub(crate) struct Made {
     pub(crate) whole: Option<Letter>,
     pub(crate) time_jump: bool,
     pub(crate) new_init: bool,
+    /// Encrypted from here on with another key, or not any more.
+    pub(crate) new_key: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -34,8 +37,15 @@ fn letter() -> impl Strategy<Value = Letter> {
 fn made() -> impl Strategy<Value = Made> {
     let comes = prop::collection::vec(prop::bool::weighted(0.9), 8);
     let rare = || prop::bool::weighted(0.1);
-    (comes, letter(), prop::option::of(letter()), rare(), rare()).prop_map(
-        |(comes, letter, whole, time_jump, new_init)| Made { comes, letter, whole, time_jump, new_init },
+    (comes, letter(), prop::option::of(letter()), rare(), rare(), rare()).prop_map(
+        |(comes, letter, whole, time_jump, new_init, new_key)| Made {
+            comes,
+            letter,
+            whole,
+            time_jump,
+            new_init,
+            new_key,
+        },
     )
 }
 
@@ -48,6 +58,13 @@ pub(crate) fn any_match() -> impl Strategy<Value = Match> {
             Match { grid, audio, first_msn, window, segments }
         },
     )
+}
+
+/// Of key `n`; before every second key the next one is announced.
+pub(crate) fn protection(n: u8) -> Protection {
+    let kid = |n| Kid([n; 16]);
+    let next = n.is_multiple_of(2).then(|| Next { kid: kid(n + 1), msn: 1 << 31 });
+    Protection { scheme: Scheme::Cbcs, kid: kid(n), checksum: None, next }
 }
 
 pub(crate) fn token(s: &str) -> Token {
@@ -67,14 +84,17 @@ impl Match {
         let mut media = Media::new(self.grid, epoch, token("v720"));
         let mut taken = Vec::new();
         let mut init = 1;
+        let mut keys = 0;
         for (msn, made) in (self.first_msn..).zip(&self.segments) {
             let first = media.segments.is_empty();
             init += u32::from(made.new_init);
+            keys += u8::from(made.new_key);
             let discontinuity = !first && (made.time_jump || made.new_init);
             let mut open = Open {
                 msn,
                 start: self.start(Position { msn, part: 0 }),
                 init: InitId(init),
+                key: (!keys.is_multiple_of(4)).then(|| protection(keys)),
                 discontinuity,
                 parts: vec![],
             };

@@ -94,7 +94,7 @@ impl Ground {
             let directives = Directives::parse(query).unwrap();
             return match directives.judge(&media.grid, media.judged_end()) {
                 Verdict::Now => {
-                    let text = (self.spoil)(hls::render(&media, directives.skip), now);
+                    let text = (self.spoil)(hls::render(&media, directives.skip, &hls::flavour::FLAVOURS[0]), now);
                     Some(Answer::Body(Bytes::from(text)))
                 }
                 Verdict::Wait(_) => None,

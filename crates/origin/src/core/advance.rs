@@ -1,12 +1,12 @@
 //! How a track's playlist goes on: one small step at a time, as far as what is here and the clock allow.
 
 use hls::{Open, Part};
-use timeline::name::{InitId, Letter};
-use timeline::object::Defect;
+use timeline::name::Letter;
+use timeline::object::{Defect, Meta};
 use timeline::{Position, Utc};
 
 use super::limits::{PART_PATIENCE, SILENCE_PATIENCE, after};
-use super::object::{Object, flawed};
+use super::object::{Object, flawed, same_key};
 use super::select::{First, select};
 use super::stage::{Choice, Event, Making, Shared, Stage};
 use super::track::Track;
@@ -202,9 +202,12 @@ impl Track {
         Step::Again
     }
 
-    /// Whether a part can stand in the segment in the making: one segment has one init segment.
+    /// Whether a part can stand in the segment in the making: one segment has one init segment and one key.
     fn listable(&self, object: &Object) -> bool {
-        self.ready(object) && self.media.open.as_ref().is_none_or(|open| open.init == object.meta.init)
+        self.ready(object)
+            && self.media.open.as_ref().is_none_or(|open| {
+                open.init == object.meta.init && same_key(open.key, object.meta.protection)
+            })
     }
 
     /// Begins the playlist's next segment with its first part, or with the gap in its place. Answers false
@@ -219,7 +222,12 @@ impl Track {
     ) -> bool {
         let before = self.media.segments.back().map(|s| s.init);
         // Behind a gap the segment's other objects say what it will decode with.
-        let init = first.map(|o| o.meta.init).or_else(|| self.any_init(msn, letter)).or(before);
+        let meta = first.map(|o| &o.meta).or_else(|| self.any_meta(msn, letter));
+        let init = meta.map(|meta| meta.init).or(before);
+        let key = match meta {
+            Some(meta) => meta.protection,
+            None => self.media.segments.back().and_then(|s| s.key),
+        };
         let Some(init) = init else { return false };
         let jumps = match first {
             Some(first) => jumps(first),
@@ -232,15 +240,15 @@ impl Track {
             events.push(Event::Discontinuity { msn });
         }
         let start = self.cut.segment(msn).start;
-        self.media.open = Some(Open { msn, start, init, discontinuity, parts: Vec::new() });
+        self.media.open = Some(Open { msn, start, init, key, discontinuity, parts: Vec::new() });
         true
     }
 
-    fn any_init(&self, msn: u64, letter: Letter) -> Option<InitId> {
+    fn any_meta(&self, msn: u64, letter: Letter) -> Option<&Meta> {
         let slot = self.slots.get(&msn)?;
         let sides = [slot.side(letter), slot.side(letter.other())];
         let objects = sides.into_iter().flat_map(|s| s.parts.iter().flatten().chain(&s.whole));
-        objects.filter(|o| self.ready(o)).map(|o| o.meta.init).next()
+        objects.filter(|o| self.ready(o)).map(|o| &o.meta).next()
     }
 }
 

@@ -7,7 +7,7 @@ use timeline::{Position, Ticks, Utc};
 use super::advance::{Step, jumps};
 use super::kept::Finished;
 use super::limits::{PREFER_A_WAIT, WHOLE_WAIT, after};
-use super::object::Whole;
+use super::object::{Whole, same_key};
 use super::stage::{Choice, Event, Making, Shared, Stage};
 use super::track::Track;
 
@@ -76,7 +76,7 @@ impl Track {
         let slot = self.slots.get(&open.msn)?;
         let wholes = [letter, letter.other()].map(|l| {
             let whole = slot.side(l).complete(self.cut.grid.parts())?;
-            (whole.init == open.init).then_some((l, whole))
+            (whole.init == open.init && same_key(whole.key, open.key)).then_some((l, whole))
         });
         // A segment is the same media as its parts (rfc8216bis 3.2), so flaws that are listed stay.
         let listed = open.parts.iter().all(|part| !part.gap);

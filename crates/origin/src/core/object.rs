@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use timeline::name::{InitId, Letter};
 use timeline::object::{Defect, Meta};
+use timeline::protection::Protection;
 use timeline::{Ticks, Utc};
 
 /// One published part or segment.
@@ -40,6 +41,8 @@ pub struct Whole {
     pub duration: Ticks,
     /// The init segment that it decodes with.
     pub init: InitId,
+    /// What it is encrypted with.
+    pub key: Option<Protection>,
     /// Frames are missing, or it ends before the grid says.
     pub flawed: bool,
 }
@@ -93,20 +96,21 @@ impl Side {
     }
 
     /// The whole segment of `parts` parts, if it can be made: from its parts in order, or as it was published.
-    /// All parts must decode with one init segment.
+    /// All parts must decode with one init segment and one key.
     pub fn complete(&self, parts: u32) -> Option<Whole> {
         self.joined(parts).or_else(|| {
             let Object { bytes, meta, .. } = self.whole.as_ref()?;
-            let (duration, init, flawed) = (meta.duration, meta.init, flawed(meta));
-            Some(Whole { chunks: vec![bytes.clone()], duration, init, flawed })
+            let (duration, init, key, flawed) = (meta.duration, meta.init, meta.protection, flawed(meta));
+            Some(Whole { chunks: vec![bytes.clone()], duration, init, key, flawed })
         })
     }
 
     fn joined(&self, parts: u32) -> Option<Whole> {
-        let init = self.part(0)?.meta.init;
-        let mut whole = Whole { chunks: Vec::new(), duration: Ticks(0), init, flawed: false };
+        let Meta { init, protection: key, .. } = self.part(0)?.meta;
+        let mut whole = Whole { chunks: Vec::new(), duration: Ticks(0), init, key, flawed: false };
         for part in 0..parts {
-            let Object { bytes, meta, .. } = self.part(part).filter(|p| p.meta.init == init)?;
+            let Object { bytes, meta, .. } =
+                self.part(part).filter(|p| p.meta.init == init && same_key(p.meta.protection, key))?;
             whole.chunks.push(bytes.clone());
             whole.duration = whole.duration + meta.duration;
             whole.flawed |= flawed(meta);
@@ -116,6 +120,14 @@ impl Side {
             }
         }
         Some(whole)
+    }
+}
+
+/// Whether two are encrypted with the same key, or neither is.
+pub fn same_key(a: Option<Protection>, b: Option<Protection>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => a.same_key(&b),
+        (a, b) => a.is_none() && b.is_none(),
     }
 }
 

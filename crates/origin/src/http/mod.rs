@@ -57,10 +57,10 @@ impl Origin {
         let mut held = Held::new(self);
         let live = held.programme(&path).await?;
         match resource {
-            Resource::Multivariant => playlist::multivariant(&live, &parts.headers),
-            Resource::Playlist(track) => {
+            Resource::Multivariant(flavour) => playlist::multivariant(&live, flavour, &parts.headers),
+            Resource::Playlist(flavour, track) => {
                 let query = parts.uri.query().unwrap_or_default();
-                playlist::media(&live, &track, query, &parts.headers, &mut held).await
+                playlist::media(&live, flavour, &track, query, &parts.headers, &mut held).await
             }
             Resource::Object(object) => media::object(&live, &object, &mut held).await,
             Resource::Programme => {

@@ -1,19 +1,22 @@
 //! Playlists.
 
+use hls::flavour::FLAVOURS;
 use hls::{Directives, Verdict};
 use http::header::HeaderMap;
+use listen::coding::Coding;
 use std::time::Duration;
 use timeline::name::Token;
+use timeline::protection::Protection;
 
 use super::hold::Held;
 use super::reply::Reply;
-use crate::coding::Coding;
 use crate::limits::{BLOCKING_LIFETIME_TARGETS, MEASURED_MIN_S, MULTIVARIANT_LIFETIME};
 use crate::live::Live;
 
 /// A track's playlist, held until it is what the query asks for.
 pub(crate) async fn media(
     live: &Live,
+    flavour: usize,
     track: &Token,
     query: &str,
     headers: &HeaderMap,
@@ -39,12 +42,12 @@ pub(crate) async fn media(
         None => view.lifetime(clock.now()),
     };
     let coding = Coding::accepted(headers);
-    Ok(Reply::Playlist { text: view.text(directives.skip, coding).clone(), coding, lifetime })
+    Ok(Reply::Playlist { text: view.text(directives.skip, flavour, coding).clone(), coding, lifetime })
 }
 
 /// The multivariant playlist: as announced, with the averages that were measured once there is enough.
-pub(crate) fn multivariant(live: &Live, headers: &HeaderMap) -> Result<Reply, Reply> {
-    let programme = live.look(|programme, _| {
+pub(crate) fn multivariant(live: &Live, flavour: usize, headers: &HeaderMap) -> Result<Reply, Reply> {
+    let (programme, keys) = live.look(|programme, _| {
         let mut announced = programme.announced().clone();
         for (said, track) in announced.tracks.iter_mut().zip(programme.tracks()) {
             let seconds = track.measured().seconds();
@@ -52,9 +55,25 @@ pub(crate) fn multivariant(live: &Live, headers: &HeaderMap) -> Result<Reply, Re
                 said.average_bps = (track.bytes() as f64 * 8.0 / seconds).round() as u64;
             }
         }
-        announced
+        (announced, keys(programme.tracks().iter().filter_map(|track| track.media().key())))
     });
+    let flavour = &FLAVOURS[flavour.min(FLAVOURS.len() - 1)];
     let coding = Coding::accepted(headers);
-    let text = coding.encode(&hls::multivariant::render(&programme).into());
+    let text = coding.encode(&hls::multivariant::render(&programme, &keys, flavour).into());
     Ok(Reply::Playlist { text, coding, lifetime: MULTIVARIANT_LIFETIME })
+}
+
+/// Each key once: those on air, then those that are announced. PlayReady's check value of the latter is not known.
+fn keys<'a>(on_air: impl Iterator<Item = &'a Protection> + Clone) -> Vec<Protection> {
+    let announced = on_air.clone().filter_map(|now| {
+        let next = now.next?;
+        Some(Protection { scheme: now.scheme, kid: next.kid, checksum: None, next: None })
+    });
+    let mut all: Vec<Protection> = Vec::new();
+    for key in on_air.copied().chain(announced) {
+        if !all.iter().any(|known| known.same_key(&key)) {
+            all.push(key);
+        }
+    }
+    all
 }

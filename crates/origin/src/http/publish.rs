@@ -36,7 +36,7 @@ impl Origin {
         B: http_body::Body<Data = Bytes> + Unpin,
         B::Error: std::fmt::Display,
     {
-        if matches!(resource, Resource::Status | Resource::Multivariant | Resource::Playlist(_)) {
+        if matches!(resource, Resource::Status | Resource::Multivariant(_) | Resource::Playlist(..)) {
             return Err(Reply::Method("GET, HEAD"));
         }
         let outcome = self.take(&path, resource, headers, body).await;

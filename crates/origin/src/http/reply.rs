@@ -7,9 +7,9 @@ use http::header::{
     CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER, VARY,
 };
 use http::{HeaderName, Response, StatusCode};
+use listen::coding::Coding;
 
 use super::body::Body;
-use crate::coding::Coding;
 use crate::core::Refusal;
 use crate::limits::RETRY_AFTER_S;
 use crate::meters;

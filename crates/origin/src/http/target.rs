@@ -21,9 +21,9 @@ pub(crate) enum Resource {
     /// `status.json`
     Status,
     /// `{flavour}/master.m3u8`
-    Multivariant,
-    /// `{flavour}/{track}.m3u8`
-    Playlist(Token),
+    Multivariant(usize),
+    /// `{flavour}/{track}.m3u8`; the flavour is its place in the table.
+    Playlist(usize, Token),
     /// An init segment, part or segment.
     Object(Object),
 }
@@ -49,12 +49,12 @@ impl Target {
             "status.json" => Resource::Status,
             _ => match rest.split_once('/') {
                 Some((flavour, file)) if file.ends_with(".m3u8") => {
-                    if hls::flavour::find(flavour).is_none() {
+                    let Some(flavour) = hls::flavour::FLAVOURS.iter().position(|f| f.name == flavour) else {
                         return Err(absent(format!("there is no flavour '{}'", short(flavour))));
-                    }
+                    };
                     match file.trim_end_matches(".m3u8") {
-                        "master" => Resource::Multivariant,
-                        track => Resource::Playlist(token(track)?),
+                        "master" => Resource::Multivariant(flavour),
+                        track => Resource::Playlist(flavour, token(track)?),
                     }
                 }
                 _ => Resource::Object(rest.parse().map_err(|e: timeline::Error| absent(e.to_string()))?),

@@ -72,6 +72,7 @@ pub fn part_meta(at: Position) -> Meta {
         last: at.part + 1 == grid.parts(),
         encoded_at_us: over(at).0,
         defects: vec![],
+        protection: None,
     }
 }
 

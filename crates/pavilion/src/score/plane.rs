@@ -6,12 +6,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
 use scores::catalog::{self, Match, Status};
+use scores::feeds::replay;
 use scores::feeds::scorer;
-use scores::{Recording, Sport, recording};
+use scores::{Recording, Sport, ingest, recording};
 use socket2::{Domain, Protocol, Socket, Type};
 use store::Registers;
 
 use crate::all;
+use crate::child::Child;
 
 /// The match without a picture, for whoever wants to score one by hand.
 pub(crate) const CLUB: &str = "club";
@@ -20,13 +22,13 @@ const FIRST_BALL: Duration = Duration::from_secs(15);
 
 /// A port that is ours until this is dropped: bound, but not listened on, so that a child that shares it gets every
 /// connection, also after it was killed and started again.
-struct Reserved {
-    port: u16,
+pub(crate) struct Reserved {
+    pub(crate) port: u16,
     _socket: Socket,
 }
 
 impl Reserved {
-    fn new(host: Ipv4Addr, port: u16) -> anyhow::Result<Reserved> {
+    pub(crate) fn new(host: Ipv4Addr, port: u16) -> anyhow::Result<Reserved> {
         let at = SocketAddr::from((host, port));
         let bind = || -> std::io::Result<Reserved> {
             let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
@@ -46,8 +48,6 @@ pub(crate) struct Plane {
     ingest: Reserved,
     shard: Reserved,
     snapshot: Reserved,
-    /// The console's questions to ingest.
-    console: Reserved,
     /// Folder of the keys that sign viewers' tokens.
     keys: PathBuf,
     spine: PathBuf,
@@ -73,7 +73,6 @@ impl Plane {
             ingest: Reserved::new(public, at(7))?,
             shard: Reserved::new(own, at(8))?,
             snapshot: Reserved::new(own, 0)?,
-            console: Reserved::new(own, 0)?,
             keys: keys.to_owned(),
             spine: var.join("spine.db"),
             starts_ms: (now + FIRST_BALL).as_millis() as i64,
@@ -107,25 +106,19 @@ impl Plane {
     }
 
     /// What each role is started with. With a feed of the user's own nobody plays a match to it.
-    pub(crate) fn children(
-        &self,
-        store: &Path,
-        id: &str,
-        generated: bool,
-    ) -> Vec<(&'static str, Vec<String>)> {
+    pub(crate) fn children(&self, store: &Path, id: &str, generated: bool) -> Vec<Child> {
         let stores = |args: &mut Vec<String>| {
             args.extend(all::words(["--store", &store.display().to_string()]));
             args.extend(all::words(["--spine", &self.spine.display().to_string()]));
         };
         let (public, own) = (|port: u16| format!("0.0.0.0:{port}"), |port: u16| format!("127.0.0.1:{port}"));
         let shard = own(self.shard.port);
-        let mut ingest = all::words(["ingest", "--listen", &public(self.ingest.port)]);
-        ingest.extend(all::words(["--admin", &own(self.console.port)]));
-        stores(&mut ingest);
+        let mut take = all::words(["ingest", "--listen", &public(self.ingest.port)]);
+        stores(&mut take);
         let formats = ["push", "wire"];
-        for (format, key) in formats.iter().zip(&self.providers) {
-            ingest.extend(all::words(["--feed", &format!("{format}:{format}:{key}")]));
-        }
+        let feeds = formats.iter().zip(&self.providers);
+        let feeds: Vec<_> = feeds.map(|(format, key)| format!("{format}:{format}:{key}")).collect();
+        let feeds = vec![(ingest::FEED_ENV, feeds.join(","))];
         let mut publish = all::words(["shard", "--listen", &shard]);
         stores(&mut publish);
         let mut snapshot = all::words(["snapshot", "--listen", &own(self.snapshot.port), "--shard", &shard]);
@@ -135,8 +128,12 @@ impl Plane {
         fanout.extend(all::words(["--snapshot", &snapshots, "--store", &store.display().to_string()]));
         let [pin, by] = ["pin.jws", "pin.json"].map(|file| self.keys.join(file).display().to_string());
         fanout.extend(all::words(["--keys", &pin, "--keys-pinned-by", &by]));
-        let mut children =
-            vec![("ingest", ingest), ("shard", publish), ("snapshot", snapshot), ("fanout", fanout)];
+        let mut children = vec![
+            Child { name: "ingest", args: take, secrets: feeds },
+            Child::new("shard", publish),
+            Child::new("snapshot", snapshot),
+            Child::new("fanout", fanout),
+        ];
         if generated {
             for (name, (format, key)) in
                 ["feed-a", "feed-b"].into_iter().zip(formats.iter().zip(&self.providers))
@@ -144,9 +141,10 @@ impl Plane {
                 let ingest = format!("http://127.0.0.1:{}", self.ingest.port);
                 let mut feed =
                     all::words(["feed", "--ingest", &ingest, "--provider", format, "--format", format]);
-                feed.extend(all::words(["--key", key, "--match", id]));
+                feed.extend(all::words(["--match", id]));
                 feed.extend(all::words(["--start-ms", &self.starts_ms.to_string()]));
-                children.push((name, feed));
+                let secrets = vec![(replay::KEY_ENV, key.clone())];
+                children.push(Child { name, args: feed, secrets });
             }
         }
         children
@@ -158,7 +156,6 @@ impl Plane {
             "scores": format!("http://127.0.0.1:{}", self.fanout.port),
             "feeds": format!("http://127.0.0.1:{}", self.ingest.port),
             "scorer_match": CLUB,
-            "admin": format!("http://127.0.0.1:{}", self.console.port),
             "starts_ms": self.starts_ms,
         })
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use relay::{Limits, Subscriber};
 use scores::{feeds, ingest, shard, snapshot};
-use store::{Log, Registers, Sqlite, SqliteLog};
+use store::{Log, MemoryReplay, Registers, Sqlite, SqliteLog};
 use tokio_util::sync::CancellationToken;
 
 use super::watching;
@@ -55,12 +55,11 @@ pub(crate) struct IngestConfig {
 pub(crate) async fn ingest(c: IngestConfig, shutdown: CancellationToken) -> anyhow::Result<()> {
     c.ingest.check()?;
     let listener = roles::listen_shared(c.listen)?;
-    let (log, registers) = (c.stores.log()?, c.stores.registers()?);
+    let ingest = ingest::Ingest::new(c.stores.log()?, c.stores.registers()?);
     if let Some(at) = c.admin {
-        let more = ingest::admin(log.clone(), registers.clone());
-        admin::record()?.serve(roles::listen_shared(at)?, more, shutdown.clone());
+        admin::record()?.serve(roles::listen_shared(at)?, ingest.admin(), shutdown.clone());
     }
-    Ok(ingest::serve(c.ingest, listener, log, registers, shutdown).await?)
+    Ok(ingest.serve(c.ingest, listener, shutdown).await?)
 }
 
 /// Settings of `pavilion shard`.
@@ -82,7 +81,8 @@ pub(crate) async fn shard(c: ShardConfig, shutdown: CancellationToken) -> anyhow
     c.shard.check()?;
     let listener = roles::listen_shared(c.listen)?;
     roles::health(c.admin, &shutdown).await?;
-    Ok(shard::serve(c.shard, listener, c.stores.log()?, c.stores.registers()?, shutdown).await?)
+    let (log, replay) = (c.stores.log()?, Arc::new(MemoryReplay::default()));
+    Ok(shard::serve(c.shard, listener, log, replay, c.stores.registers()?, shutdown).await?)
 }
 
 /// Settings of `pavilion feed`.

@@ -3,23 +3,28 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use axum::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 use clap::Args;
 use edge::Edge;
 use fanout::{Admit, Body, Deps, Refusal, Source, Watching};
 use http_body_util::{BodyExt, Full};
+use listen::tls::Certificate;
 use pass::{Claims, KeySet};
 use relay::{Cursor, Limits, Subscriber, Update};
 use scores::catalog::{Catalog, Status};
 use store::Registers;
+use timeline::Steady;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::{keys, watching};
 use crate::{descriptors, roles};
+
+/// What is spoken over TLS: a WebSocket begins as HTTP/1.1 (RFC 6455).
+const ALPN: &[&[u8]] = &[b"http/1.1"];
 
 /// Settings of `pavilion fanout`.
 #[derive(Clone, Debug, Args)]
@@ -33,6 +38,12 @@ pub(crate) struct FanoutConfig {
     /// Shards, as host:port; repeat for those that may take over.
     #[arg(long = "shard", value_name = "HOST:PORT", value_parser = roles::host_port, value_delimiter = ',', default_value = "127.0.0.1:8088")]
     shards: Vec<String>,
+    /// PEM file with the certificate chain; with --tls-key the listener speaks TLS 1.3
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// PEM file with the private key of --tls-cert
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
     /// Where snapshots, cards and key moments are; repeat for more than one.
     #[arg(long = "snapshot", value_delimiter = ',', default_value = "http://127.0.0.1:8089")]
     snapshots: Vec<String>,
@@ -63,8 +74,9 @@ pub(crate) async fn fanout(c: FanoutConfig, shutdown: CancellationToken) -> anyh
         true => None,
         false => Some(keys::follow(c.keys, c.keys_pinned_by.as_deref()).await?),
     };
-    let gate =
-        Arc::new(Gate { catalog, keys: keys.clone(), country_header: c.fanout.country_header.clone() });
+    let clock = Mutex::new(Steady::new(wall_ms(), Instant::now()));
+    let country_header = c.fanout.country_header.clone();
+    let gate = Arc::new(Gate { catalog, keys: keys.clone(), country_header, clock });
     let cache = edge::Config {
         upstream: c.snapshots.iter().map(|at| at.parse()).collect::<Result<_, _>>()?,
         query: ["at", "since", "region"].map(str::to_owned).to_vec(),
@@ -76,7 +88,17 @@ pub(crate) async fn fanout(c: FanoutConfig, shutdown: CancellationToken) -> anyh
         keys,
         fallback: beside(gate, Edge::open(&cache).await?),
     };
-    let server = fanout::Server::open(c.fanout, listener, deps).await?;
+    let certificate = match (&c.tls_cert, &c.tls_key) {
+        (Some(cert), Some(key)) => Some(Certificate::read(cert, key)?),
+        (None, None) => None,
+        // As a file may have it.
+        _ => anyhow::bail!("TLS needs both --tls-cert and --tls-key"),
+    };
+    let tls = certificate.as_ref().map(|certificate| certificate.config(ALPN)).transpose()?.map(Arc::new);
+    let server = fanout::Server::open_with(c.fanout, listener, deps, tls).await?;
+    if let Some(certificate) = certificate {
+        tokio::spawn(async move { certificate.watch().await });
+    }
     tokio::spawn(watching::report(registers, Counted(server.watch()), shutdown.clone()));
     server.run(shutdown, CancellationToken::new()).await;
     Ok(())
@@ -96,6 +118,7 @@ struct Gate {
     catalog: watch::Receiver<Arc<Catalog>>,
     keys: Option<watch::Receiver<Arc<KeySet>>>,
     country_header: Option<String>,
+    clock: Mutex<Steady>,
 }
 
 impl Admit for Gate {
@@ -130,8 +153,8 @@ impl Gate {
         let claims = match &self.keys {
             None => Claims { exp: i64::MAX, ..Claims::default() },
             Some(keys) => {
-                let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-                let verified = token(uri, headers).map(|token| keys.borrow().verify(token, now as i64));
+                let now_s = self.now_s(wall_ms(), Instant::now());
+                let verified = token(uri, headers).map(|token| keys.borrow().verify(token, now_s));
                 match verified {
                     Some(Ok(claims)) => claims,
                     Some(Err(error)) => return Err(unauthorized(error.to_string())),
@@ -144,6 +167,17 @@ impl Gate {
         self.may(&claims, match_id, country.as_deref())?;
         Ok(country)
     }
+
+    /// UTC in seconds, which a wall clock that is set back does not take back: no token comes to life again.
+    fn now_s(&self, wall_ms: i64, now: Instant) -> i64 {
+        self.clock.lock().unwrap_or_else(PoisonError::into_inner).read(wall_ms, now) / 1_000
+    }
+}
+
+/// UTC in milliseconds, by this machine's clock.
+fn wall_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 fn unauthorized(detail: String) -> Refusal {

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::limits::{
     ACCEPT_REST, FRAME_BYTES_MAX, REASON_BYTES_MAX, TAKERS_MAX, TOPIC_BYTES_MAX, TOPICS_MAX, TRIM_EVERY,
 };
-use crate::{Error, History, Kept, Limits, Message, Replay, wire};
+use crate::{Connection, Error, History, Kept, Limits, Message, Replay, wire};
 use topic::Topic;
 
 /// What connections share.
@@ -83,20 +83,28 @@ impl Publisher {
                 }
                 (Err(_), _) => break,
             };
-            let (hub, shutdown) = (self.hub.clone(), shutdown.clone());
+            let (publisher, shutdown) = (self.clone(), shutdown.clone());
             takers.spawn(async move {
-                let number = hub.connections.fetch_add(1, Ordering::Relaxed);
-                gauge!("relay_takers").increment(1.0);
-                if let Some(ended) = shutdown.run_until_cancelled(taker::run(hub, number, socket)).await {
-                    counter!("relay_takers_ended_total", "reason" => ended.reason()).increment(1);
-                    tracing::info!(%peer, reason = %ended, "a taker's connection ended");
+                if let Ok(connection) = Connection::tcp(socket) {
+                    let peer = peer.to_string();
+                    shutdown.run_until_cancelled(publisher.serve_one(connection, &peer)).await;
                 }
-                gauge!("relay_takers").decrement(1.0);
                 drop(place);
             });
         }
         drop(listener);
         while takers.join_next().await.is_some() {}
+    }
+
+    /// Serves one taker, over whatever connection it came, until that ends. `peer` is for logs.
+    pub async fn serve_one(&self, connection: Connection, peer: &str) {
+        let number = self.hub.connections.fetch_add(1, Ordering::Relaxed);
+        gauge!("relay_takers").increment(1.0);
+        // Also when this is dropped.
+        let _gone = Gone;
+        let ended = taker::run(self.hub.clone(), number, connection).await;
+        counter!("relay_takers_ended_total", "reason" => ended.reason()).increment(1);
+        tracing::info!(peer, reason = %ended, "a taker's connection ended");
     }
 
     /// Lets go of what is too old in topics where nothing happens any more.
@@ -224,6 +232,15 @@ impl Publisher {
 
     fn topic(&self, name: &str) -> Result<Arc<Topic>, Error> {
         self.hub.topic(name).ok_or_else(|| Error::NoTopic(name.to_owned()))
+    }
+}
+
+/// One taker less.
+struct Gone;
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        gauge!("relay_takers").decrement(1.0);
     }
 }
 

@@ -6,24 +6,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metrics::counter;
-use tokio::net::TcpStream;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
 
 use super::Hub;
 use super::sending::{Need, Sending};
 use super::topic::Wake;
-use crate::duplex::{self, Duplex, Ended};
+use crate::duplex::{self, Connection as Carrier, Duplex, Ended};
 use crate::limits::{HISTORY_PAGE, HISTORY_READS_MAX, SUBSCRIPTIONS_MAX};
 use crate::wire::{Frame, Sub};
 use crate::{Cursor, Error, Page};
 
 /// Serves a connection until it ends.
-pub(crate) async fn run(hub: Arc<Hub>, number: u64, socket: TcpStream) -> Ended {
+pub(crate) async fn run(hub: Arc<Hub>, number: u64, carrier: Carrier) -> Ended {
     let served = async {
-        let mut duplex = Duplex::new(socket, "publisher")?;
-        let name =
-            timeout(hub.limits.connect_max, greeting(&mut duplex)).await.map_err(|_| Ended::Silent)??;
+        let mut duplex = Duplex::new(carrier, "publisher");
+        let greeted = duplex::within(hub.limits.connect_max, greeting(&mut duplex)).await;
+        let name = greeted.ok_or(Ended::Silent)??;
         tracing::debug!(name, number, "a taker has come");
         Connection::new(hub, number, duplex).serve().await
     };

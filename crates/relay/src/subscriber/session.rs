@@ -2,25 +2,54 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use metrics::{counter, gauge};
 use tokio::net::TcpStream;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 use super::subs::{Phase, Shared};
-use crate::duplex::{self, Duplex, Ended};
+use crate::duplex::{self, Connection, Duplex, Ended};
 use crate::limits::{SETTLED_AFTER, TOPIC_BYTES_MAX, TOPICS_MAX};
 use crate::wire::{Frame, Sub};
 use crate::{Jitter, Limits, NOT_HOSTED, TOO_MANY};
 
+/// A connection under way.
+pub(crate) type Dialing = Pin<Box<dyn Future<Output = io::Result<Connection>> + Send>>;
+
+/// Where a connection may be had.
+pub(crate) struct Target {
+    /// For logs.
+    address: String,
+    dial: Box<dyn Fn() -> Dialing + Send + Sync>,
+}
+
+impl Target {
+    pub(crate) fn new(address: String, dial: Box<dyn Fn() -> Dialing + Send + Sync>) -> Target {
+        Target { address, dial }
+    }
+
+    /// `host:port`.
+    pub(crate) fn tcp(address: String) -> Target {
+        let to = address.clone();
+        let dial = move || -> Dialing {
+            let to = to.clone();
+            Box::pin(async move { Connection::tcp(TcpStream::connect(to).await?) })
+        };
+        Target::new(address, Box::new(dial))
+    }
+}
+
 /// Connects, and again, for ever.
-pub(crate) async fn run(shared: Arc<Shared>, addresses: Vec<String>, name: String, limits: Limits) {
+pub(crate) async fn run(shared: Arc<Shared>, targets: Vec<Target>, name: String, limits: Limits) {
     let mut jitter = Jitter::new(limits.retry_min, limits.retry_max, fastrand::Rng::new());
     // With no address there is never a connection, and everyone is told so.
-    for address in addresses.iter().cycle() {
+    for target in targets.iter().cycle() {
+        let address = &target.address;
         let began = Instant::now();
-        let Err(ended) = connected(&shared, address, &name, &limits).await;
+        let Err(ended) = connected(&shared, target, &name, &limits).await;
         shared.lock().lost();
         counter!("relay_connections_lost_total", "reason" => ended.reason()).increment(1);
         gauge!("relay_connected").set(0.0);
@@ -34,9 +63,14 @@ pub(crate) async fn run(shared: Arc<Shared>, addresses: Vec<String>, name: Strin
     shared.lock().lost();
 }
 
-async fn connected(shared: &Shared, address: &str, name: &str, limits: &Limits) -> Result<Infallible, Ended> {
+async fn connected(
+    shared: &Shared,
+    target: &Target,
+    name: &str,
+    limits: &Limits,
+) -> Result<Infallible, Ended> {
     let greeted = async {
-        let mut duplex = Duplex::new(TcpStream::connect(address).await?, name)?;
+        let mut duplex = Duplex::new((target.dial)().await?, name);
         loop {
             if let Some(frame) = duplex.next()? {
                 duplex::greeted(frame)?;
@@ -45,7 +79,7 @@ async fn connected(shared: &Shared, address: &str, name: &str, limits: &Limits) 
             duplex.turn().await?;
         }
     };
-    let duplex = timeout(limits.connect_max, greeted).await.map_err(|_| Ended::Silent)??;
+    let duplex = duplex::within(limits.connect_max, greeted).await.ok_or(Ended::Silent)??;
     gauge!("relay_connected").set(1.0);
     shared.lock().connected();
     let mut session = Session { shared, duplex, keys: HashMap::new(), next: 0 };

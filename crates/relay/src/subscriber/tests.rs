@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use crate::duplex::Duplex;
 use crate::wire::{Frame, Sub, VERSION};
-use crate::{Cursor, Limits, Message, SHARD_LOST, Subscriber, Update};
+use crate::{Connection, Cursor, Limits, Message, SHARD_LOST, Subscriber, Update};
 
 const HANG: Duration = Duration::from_secs(20);
 
@@ -48,7 +48,7 @@ impl Script {
 
     async fn accept(&self) -> Line {
         let (socket, _) = timeout(HANG, self.0.accept()).await.expect("nobody comes").unwrap();
-        let mut line = Line(Duplex::new(socket, "script").unwrap());
+        let mut line = Line(Duplex::new(Connection::tcp(socket).unwrap(), "script"));
         assert_eq!(line.heard().await, Frame::Hello { version: VERSION, name: "test".into() });
         line
     }

@@ -43,6 +43,10 @@ pub fn read(line: &[u8]) -> Result<Said, Unreadable> {
     if line.len() > LINE_MAX {
         return Err(Unreadable::new(scan(line), format!("the line has more than {LINE_MAX} bytes")));
     }
+    // serde would read an array as a struct without names.
+    if line.trim_ascii_start().first() != Some(&b'{') {
+        return Err(Unreadable::new(None, "a line is one JSON object"));
+    }
     let read: Line<'_> = match serde_json::from_slice(line) {
         Ok(read) => read,
         Err(error) => {
@@ -50,7 +54,7 @@ pub fn read(line: &[u8]) -> Result<Said, Unreadable> {
                 return Ok(Said::Gone(gone));
             }
             let seq = serde_json::from_slice(line).map(|n: Number| n.seq).ok().or_else(|| scan(line));
-            return Err(Unreadable::new(seq, error.to_string()));
+            return Err(Unreadable::new(seq.filter(|n| *n > 0), error.to_string()));
         }
     };
     if read.seq == 0 {
@@ -159,7 +163,9 @@ mod tests {
         assert_eq!(wrong(r#"{ "seq" : 17, "#), Some(17));
         assert_eq!(wrong(r#"{"seq":17"#), None, "it may have been 170");
         assert_eq!(wrong(r#"{"seq":0,"#), None);
+        assert_eq!(wrong(r#"{"seq":0}"#), None);
         assert_eq!(wrong("nonsense"), None);
+        assert_eq!(wrong("[17]"), None, "not by name");
         assert_eq!(wrong(&BALL.replace(r#""revision":2"#, r#""event_id":1,"revision":2"#)), Some(17));
         assert_eq!(wrong(&format!("{BALL}{}", " ".repeat(LINE_MAX))), Some(17), "too long");
     }

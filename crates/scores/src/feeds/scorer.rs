@@ -1,15 +1,17 @@
 //! A scorer's page: a one-time code that can be typed opens a token that is bound to one match.
 //!
 //! Both are kept hashed in [`store::Registers`], so that whoever reads the store can use neither, and a token outlives
-//! a restart of ingest. Statements pushed with the token are of provider `scorer-{match}`.
+//! a restart of ingest. Statements pushed with the token are of provider `scorer-{match}`. Beside each hash stands what
+//! an operator may know of it ([`Scorer`]), under an id of its own, by which both can be taken back.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use store::{Outcome, Registers};
+use store::{Outcome, Register, Registers};
 
 use crate::Error;
 
@@ -30,6 +32,58 @@ const PER_MATCH: u32 = 30;
 const COUNTED_MAX: usize = 10_000;
 /// Attempts are counted for so long.
 const MINUTE: Duration = Duration::from_secs(60);
+/// Writes of one register that may lose against others' before it is given up: a scorer and an operator, not a crowd.
+const WRITE_TRIES_MAX: u32 = 5;
+
+/// What an operator may know of a code, or of the token that it has become.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scorer {
+    /// Names it, and opens nothing.
+    pub id: String,
+    /// The match that it is of.
+    pub r#match: String,
+    /// Where it is in its life.
+    pub state: State,
+    /// When the code was made, or used: UTC, milliseconds.
+    pub since_ms: i64,
+    /// Until when it is good: UTC, milliseconds.
+    pub until_ms: i64,
+}
+
+/// Where a code or token is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// A code that was not used yet.
+    Waiting,
+    /// A code that was used; its token stands beside it.
+    Used,
+    /// A token.
+    Open,
+    /// Taken back.
+    Revoked,
+}
+
+impl Scorer {
+    fn new(id: String, match_id: &str, state: State, lives: Duration) -> Scorer {
+        let since_ms = now_ms();
+        let until_ms = since_ms.saturating_add(i64::try_from(lives.as_millis()).unwrap_or(i64::MAX));
+        Scorer { id, r#match: match_id.to_owned(), state, since_ms, until_ms }
+    }
+
+    /// A register that holds something else stands for nobody.
+    fn read(register: &Register) -> Option<Scorer> {
+        serde_json::from_str(&register.value).ok()
+    }
+
+    fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    fn left(&self) -> Duration {
+        Duration::from_millis(u64::try_from(self.until_ms.saturating_sub(now_ms())).unwrap_or_default())
+    }
+}
 
 /// A code for a match, which works once.
 ///
@@ -46,7 +100,8 @@ pub async fn issue(registers: &dyn Registers, match_id: &str, lives: Duration) -
         }
     }
     // A code that stands already would be a coincidence of one in billions, and must not be opened again.
-    match registers.put_if(&code_key(match_id, &code), OPEN, None, Some(lives)).await? {
+    let scorer = Scorer::new(hex(&random::<8>()?), match_id, State::Waiting, lives);
+    match registers.put_if(&code_key(match_id, &code), &scorer.text(), None, Some(lives)).await? {
         Outcome::Won(_) => Ok(code),
         Outcome::Lost(_) => Err(Error::Contended("the code".into())),
     }
@@ -62,15 +117,25 @@ pub async fn open(registers: &dyn Registers, match_id: &str, code: &str) -> Resu
         return Ok(None);
     }
     let key = code_key(match_id, &code);
-    let Some(standing) = registers.get(&key).await?.filter(|standing| standing.value == OPEN) else {
+    let Some(standing) = registers.get(&key).await? else { return Ok(None) };
+    let Some(scorer) = Scorer::read(&standing).filter(|scorer| scorer.state == State::Waiting) else {
         return Ok(None);
     };
-    let Outcome::Won(_) = registers.put_if(&key, USED, Some(standing.version), Some(CODE_LIVES)).await?
+    let used = Scorer::new(scorer.id.clone(), match_id, State::Used, CODE_LIVES);
+    let Outcome::Won(_) =
+        registers.put_if(&key, &used.text(), Some(standing.version), Some(CODE_LIVES)).await?
     else {
         return Ok(None);
     };
     let token = hex(&random::<24>()?);
-    registers.put_if(&token_key(&token), match_id, None, Some(TOKEN_LIVES)).await?;
+    let opened = Scorer::new(scorer.id, match_id, State::Open, TOKEN_LIVES);
+    registers.put_if(&token_key(&token), &opened.text(), None, Some(TOKEN_LIVES)).await?;
+    // Whoever revoked the code between the two writes found no token yet.
+    let code = registers.get(&key).await?;
+    if code.and_then(|code| Scorer::read(&code)).is_some_and(|code| code.state == State::Revoked) {
+        take_back(registers, &token_key(&token)).await?;
+        return Ok(None);
+    }
     Ok(Some(token))
 }
 
@@ -82,7 +147,57 @@ pub async fn token(registers: &dyn Registers, token: &str) -> Result<Option<Stri
     if token.is_empty() {
         return Ok(None);
     }
-    Ok(registers.get(&token_key(token)).await?.map(|standing| standing.value))
+    let standing = registers.get(&token_key(token)).await?;
+    let scorer = standing.and_then(|standing| Scorer::read(&standing));
+    Ok(scorer.filter(|scorer| scorer.state == State::Open).map(|scorer| scorer.r#match))
+}
+
+/// All that stand: codes that wait, tokens, and what was taken back of either; the newest first.
+///
+/// # Errors
+/// The store cannot be reached.
+pub async fn list(registers: &dyn Registers) -> Result<Vec<Scorer>, Error> {
+    let mut all: Vec<Scorer> = Vec::new();
+    for prefix in [TOKENS, CODES] {
+        for (_, register) in registers.list(prefix).await? {
+            // A code that became a token is told of by the token.
+            let told = |one: &Scorer| one.state == State::Used || all.iter().any(|other| other.id == one.id);
+            all.extend(Scorer::read(&register).filter(|one| !told(one)));
+        }
+    }
+    all.sort_by_key(|scorer| std::cmp::Reverse(scorer.since_ms));
+    Ok(all)
+}
+
+/// Takes a code and its token back: neither opens anything from now on. False: nothing stands under this id.
+///
+/// # Errors
+/// The store cannot be reached.
+pub async fn revoke(registers: &dyn Registers, id: &str) -> Result<bool, Error> {
+    let mut found = false;
+    // The code first: see [`open`].
+    for prefix in [CODES, TOKENS] {
+        for (key, register) in registers.list(prefix).await? {
+            if Scorer::read(&register).is_some_and(|scorer| scorer.id == id) {
+                take_back(registers, &key).await?;
+                found = true;
+            }
+        }
+    }
+    Ok(found)
+}
+
+async fn take_back(registers: &dyn Registers, key: &str) -> Result<(), Error> {
+    for _ in 0..WRITE_TRIES_MAX {
+        let Some(standing) = registers.get(key).await? else { return Ok(()) };
+        let Some(scorer) = Scorer::read(&standing) else { return Ok(()) };
+        let revoked = Scorer { state: State::Revoked, ..scorer };
+        let (text, left) = (revoked.text(), revoked.left());
+        if let Outcome::Won(_) = registers.put_if(key, &text, Some(standing.version), Some(left)).await? {
+            return Ok(());
+        }
+    }
+    Err(Error::Contended("a scorer's code".into()))
 }
 
 /// As people type: spaces, dashes and small letters are all right.
@@ -93,15 +208,20 @@ fn typed(code: &str) -> String {
 }
 
 fn code_key(match_id: &str, code: &str) -> String {
-    format!("scorer-code/{}", hex(&Sha256::digest(format!("{match_id}:{code}"))))
+    format!("{CODES}{}", hex(&Sha256::digest(format!("{match_id}:{code}"))))
 }
 
 fn token_key(token: &str) -> String {
-    format!("scorer-token/{}", hex(&Sha256::digest(token)))
+    format!("{TOKENS}{}", hex(&Sha256::digest(token)))
 }
 
-const OPEN: &str = "open";
-const USED: &str = "used";
+const CODES: &str = "scorer-code/";
+const TOKENS: &str = "scorer-token/";
+
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
 
 fn random<const N: usize>() -> Result<[u8; N], Error> {
     let mut bytes = [0; N];
@@ -180,6 +300,31 @@ mod tests {
         for (key, register) in registers.list("scorer").await.unwrap() {
             assert!(!key.contains(&code) && !key.contains(&token) && !register.value.contains(&token));
         }
+    }
+
+    #[tokio::test]
+    async fn what_is_taken_back_opens_nothing() {
+        let (_dir, registers) = store();
+        let states = async || -> Vec<State> {
+            list(&registers).await.unwrap().into_iter().map(|scorer| scorer.state).collect()
+        };
+        let code = issue(&registers, "demo", CODE_LIVES).await.unwrap();
+        let [waiting] = <[Scorer; 1]>::try_from(list(&registers).await.unwrap()).unwrap();
+        assert_eq!((waiting.r#match.as_str(), waiting.state), ("demo", State::Waiting));
+        assert_eq!(waiting.until_ms - waiting.since_ms, CODE_LIVES.as_millis() as i64);
+        assert!(revoke(&registers, &waiting.id).await.unwrap());
+        assert_eq!(open(&registers, "demo", &code).await.unwrap(), None);
+        assert_eq!(states().await, [State::Revoked]);
+
+        let code = issue(&registers, "demo", CODE_LIVES).await.unwrap();
+        let token = open(&registers, "demo", &code).await.unwrap().unwrap();
+        let all = list(&registers).await.unwrap();
+        let opened = all.iter().find(|scorer| scorer.state == State::Open).expect("one is told of, not two");
+        assert_eq!(all.len(), 2);
+        assert!(revoke(&registers, &opened.id).await.unwrap());
+        assert_eq!(super::token(&registers, &token).await.unwrap(), None);
+        assert_eq!(states().await, [State::Revoked, State::Revoked]);
+        assert!(!revoke(&registers, "0123456789abcdef").await.unwrap());
     }
 
     #[tokio::test]

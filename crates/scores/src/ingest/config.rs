@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
+/// The variable that gives feeds, which command lines would show to everybody on the machine.
+pub const FEED_ENV: &str = "PAVILION_INGEST_FEED";
+
 /// Shortest key of a feed: 16 characters of base64 are 96 bits.
 const KEY_MIN: usize = 16;
 /// Longest id of a provider: it stands in URLs, in metrics and in keys of the spine.
@@ -22,7 +25,7 @@ pub struct Config {
         long = "feed",
         value_name = "ID:FORMAT:KEY",
         value_delimiter = ',',
-        env = "PAVILION_INGEST_FEED",
+        env = FEED_ENV,
         hide_env_values = true
     )]
     pub feeds: Vec<Feed>,

@@ -61,6 +61,44 @@ pub(super) fn cut(said: &[u8]) -> String {
     String::from_utf8_lossy(&said[..said.len().min(DEAD_LETTER_MAX)]).into_owned()
 }
 
+/// A page of them with the newest first, each with its offset, before an offset (0: from the newest).
+///
+/// # Errors
+/// The log cannot be read.
+pub async fn dead_letters_back(
+    log: &dyn Log,
+    before: u64,
+    max: usize,
+) -> Result<Vec<(u64, DeadLetter)>, Error> {
+    let last = if before == 0 { last(log).await? } else { before - 1 };
+    let max = max.clamp(1, DEAD_LETTERS_PAGE);
+    let after = last.saturating_sub(max as u64);
+    let mut letters = dead_letters(log, after).await?;
+    letters.retain(|(offset, _)| *offset <= last);
+    letters.reverse();
+    Ok(letters)
+}
+
+/// The last offset. Offsets have no holes, so that it is found by asking whether there is one after a guess: by
+/// doubling, then by halves, some forty reads of one record where there are a million.
+async fn last(log: &dyn Log) -> Result<u64, Error> {
+    let beyond = async |offset: u64| -> Result<bool, Error> {
+        Ok(log.read(DEAD_LETTERS, offset, 1).await?.is_empty())
+    };
+    let mut step = 1;
+    while !beyond(step - 1).await? {
+        step *= 2;
+    }
+    let mut last = step / 2;
+    while step > 1 {
+        step /= 2;
+        if !beyond(last + step - 1).await? {
+            last += step;
+        }
+    }
+    Ok(last)
+}
+
 /// A page of them, each with its offset, after an offset (0: from the first).
 pub async fn dead_letters(log: &dyn Log, after: u64) -> Result<Vec<(u64, DeadLetter)>, Error> {
     let records = log.read(DEAD_LETTERS, after, DEAD_LETTERS_PAGE).await?;

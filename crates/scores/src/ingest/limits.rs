@@ -62,6 +62,10 @@ pub const BODY_MAX: usize = 1024 * 1024;
 pub const CONNECTIONS_MAX: usize = 1_024;
 /// How long a client may take to send its head.
 pub const HEADER_TIME_MAX: Duration = Duration::from_secs(10);
+/// Bytes of a request's head, and read at once of its body: a head has a token of some hundred.
+pub const HEADER_BYTES_MAX: u32 = 64 * 1024;
+/// Streams of one HTTP/2 connection: a provider says what it has in one or two.
+pub const STREAMS_MAX: u32 = 100;
 /// How long a body may take to arrive.
 pub const BODY_TIME_MAX: Duration = Duration::from_secs(10);
 /// How often the desk looks at what waits and what is missing.
@@ -81,8 +85,8 @@ pub const DEAD_LETTERS_PER_MINUTE: u32 = 60;
 pub const DEAD_LETTER_MAX: usize = 4 * 1024;
 /// Dead letters given by one request.
 pub const DEAD_LETTERS_PAGE: usize = 100;
-/// Rest after a failed accept, which mostly means that file descriptors have run out.
-pub const ACCEPT_REST: Duration = Duration::from_millis(50);
+/// Scorers that the console is told of; the newest, if there are more. A busy day has dozens.
+pub const SCORERS_MAX: usize = 200;
 /// How long connections may take to end when ingest does.
 pub const DRAIN_MAX: Duration = Duration::from_secs(3);
 /// How long a request waits for the disk. A provider then gets 503, and says it again.

@@ -8,7 +8,7 @@ use crate::feeds::Range;
 /// How everything is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
-    /// Every provider that has spoken since this ingest began, or is connected.
+    /// Every feed of the configuration, and every scorer that has spoken since this ingest began.
     pub providers: Vec<ProviderStatus>,
     /// Every match of the catalog.
     pub matches: Vec<MatchStatus>,
@@ -35,6 +35,19 @@ pub struct ProviderStatus {
     pub silent_ms: Option<i64>,
     /// How long after the happening its last statement came, milliseconds.
     pub age_ms: Option<i64>,
+    /// The same of each match that it speaks of: every live one, and others for half an hour.
+    pub matches: Vec<Spoken>,
+}
+
+/// When a provider last spoke of a match.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spoken {
+    /// The match.
+    pub match_id: String,
+    /// Since then, milliseconds.
+    pub silent_ms: Option<i64>,
+    /// How long after the happening that came, milliseconds.
+    pub age_ms: Option<i64>,
 }
 
 /// How a match is.
@@ -42,6 +55,8 @@ pub struct ProviderStatus {
 pub struct MatchStatus {
     /// Its id.
     pub match_id: String,
+    /// From the catalog.
+    pub title: String,
     /// From the catalog.
     pub status: catalog::Status,
     /// How many are known.

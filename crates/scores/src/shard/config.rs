@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use relay::{Limits, Replay};
+use relay::Limits;
 use serde::{Deserialize, Serialize};
+use store::Bounds;
 
-use super::limits::REPLAY_MB;
+use super::limits::{REPLAY_MB, WINDOW_BYTES, WINDOW_MESSAGES};
 use crate::{Error, Sport};
 
 /// Some 50,000 messages.
@@ -43,23 +44,32 @@ impl Config {
         Err(Error::Config(format!("replay_mb = {}: use {least} to {most}", self.replay_mb)))
     }
 
-    /// How much of a match is kept in memory: for as long as such a match may last, at the reference's rate twice over
-    /// (its section on the replay buffer), within the memory that is allowed.
-    pub(super) fn replay(&self, sport: Sport) -> Replay {
-        let ttl = match sport {
-            Sport::Football => Duration::from_secs(7_200),
-            // A Test; the catalog does not know formats, and shorter ones are bounded by what happens in them.
-            Sport::Cricket => Duration::from_secs(5 * 86_400),
-        };
-        Replay {
-            messages_max: (ttl.as_secs_f64() * RATE * HEADROOM) as usize,
+    /// How much of a match is kept for those who come back: for as long as such a match may last, at the reference's rate
+    /// twice over (its section on the replay buffer), within the memory that is allowed.
+    pub(super) fn replay(&self, sport: Sport) -> Bounds {
+        let ttl = lasts(sport);
+        Bounds {
+            entries_max: (ttl.as_secs_f64() * RATE * HEADROOM) as usize,
             bytes_max: self.replay_mb.saturating_mul(1_000_000),
             ttl,
         }
     }
 
+    /// How much of it stands in the relay.
+    pub(super) fn window(&self, sport: Sport) -> relay::Replay {
+        relay::Replay { messages_max: WINDOW_MESSAGES, bytes_max: WINDOW_BYTES, ttl: lasts(sport) }
+    }
+
     pub(super) fn relay(&self) -> Limits {
         Limits::default()
+    }
+}
+
+fn lasts(sport: Sport) -> Duration {
+    match sport {
+        Sport::Football => Duration::from_secs(7_200),
+        // A Test; the catalog does not know formats, and shorter ones are bounded by what happens in them.
+        Sport::Cricket => Duration::from_secs(5 * 86_400),
     }
 }
 
@@ -70,8 +80,8 @@ mod tests {
     #[test]
     fn a_replay_is_as_long_as_its_sport() {
         let config = Config::default();
-        assert_eq!(config.replay(Sport::Football).messages_max, 21_600, "the reference has about 20 K");
-        assert_eq!(config.replay(Sport::Cricket).messages_max, 1_296_000, "the reference has about 1.4 M");
+        assert_eq!(config.replay(Sport::Football).entries_max, 21_600, "the reference has about 20 K");
+        assert_eq!(config.replay(Sport::Cricket).entries_max, 1_296_000, "the reference has about 1.4 M");
         assert!(config.check().is_ok());
         let error = Config { replay_mb: 0 }.check().unwrap_err();
         assert_eq!(error.to_string(), "replay_mb = 0: use 1 to 1024");

@@ -7,20 +7,24 @@ use crate::{Book, Event, Sport, Taken, frame};
 
 /// Why a record is passed over.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Corrupt {
+pub enum Corrupt {
+    /// Not what ingest writes.
     #[error("it is not an event: {0}")]
     Json(#[from] serde_json::Error),
+    /// It belongs into another log.
     #[error("it is of the match '{0}'")]
     Match(String),
+    /// Key and event do not agree.
     #[error("it stands under the key of another event")]
     Key,
+    /// No such thing can happen.
     #[error("{0}")]
     Body(#[from] crate::Error),
 }
 
 /// A match as far as its log has been read.
 #[derive(Clone, Debug)]
-pub(super) struct Fold {
+pub struct Fold {
     match_id: String,
     epoch: u32,
     book: Book,
@@ -28,22 +32,25 @@ pub(super) struct Fold {
 
 impl Fold {
     /// Of a log of which nothing has been read.
-    pub(super) fn new(match_id: &str, sport: Sport, epoch: u32) -> Fold {
+    pub fn new(match_id: &str, sport: Sport, epoch: u32) -> Fold {
         Fold { match_id: match_id.to_owned(), epoch, book: Book::new(sport) }
     }
 
     /// Takes note of a record that need not be published.
-    pub(super) fn note(&mut self, record: &Record) {
+    pub fn note(&mut self, record: &Record) {
         if let Ok(event) = self.event(record) {
-            self.book.take(&event);
+            self.take(&event);
         }
     }
 
-    /// What is published for a record; none if something newer of the same happening was, so that a viewer never goes
-    /// back.
-    pub(super) fn message(&mut self, record: &Record) -> Result<Option<Message>, Corrupt> {
+    /// What is published for a record; none if that revision of the same happening or a higher one was: of two ingests on
+    /// one log, one may write a lower revision milliseconds after the other's higher one, and a viewer never goes back.
+    ///
+    /// # Errors
+    /// Why the record is passed over.
+    pub fn message(&mut self, record: &Record) -> Result<Option<Message>, Corrupt> {
         let event = self.event(record)?;
-        if self.book.take(&event) == Taken::Known {
+        if !self.take(&event) {
             return Ok(None);
         }
         let headline = self.book.headline(Some(event.event_id));
@@ -57,6 +64,14 @@ impl Fold {
             json: framed.json,
             proto: framed.proto,
         }))
+    }
+
+    /// Whether it is news. What is not is not even kept: a book that knows what nobody was told would fold other moments
+    /// than the books of those who take.
+    fn take(&mut self, event: &Event) -> bool {
+        let overtaken =
+            self.book.highest(event.event_id).is_some_and(|highest| highest.revision >= event.revision);
+        !overtaken && self.book.take(event) != Taken::Known
     }
 
     fn event(&self, record: &Record) -> Result<Event, Corrupt> {
@@ -133,7 +148,7 @@ mod tests {
             value: serde_json::to_vec(&Event { revision, ..event.clone() }).unwrap().into(),
         };
         let mut fold = Fold::new("demo", Sport::Cricket, 7);
-        let seen = [(2, 1), (1, 2), (3, 3)].map(|(r, o)| fold.message(&revision(r, o)).unwrap());
-        assert_eq!(seen.map(|m| m.map(|m| m.revision)), [Some(2), None, Some(3)]);
+        let seen = [(2, 1), (1, 2), (2, 3), (3, 4)].map(|(r, o)| fold.message(&revision(r, o)).unwrap());
+        assert_eq!(seen.map(|m| m.map(|m| m.revision)), [Some(2), None, None, Some(3)]);
     }
 }

@@ -3,23 +3,26 @@
 use std::sync::Arc;
 
 use metrics::counter;
-use relay::{Jitter, Kept, Message, Publisher, Replay};
-use store::{Log, Record};
+use relay::{Jitter, Kept, Message, Publisher};
+use store::{Log, Record, Replay};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use super::SPINE_LOST;
 use super::commit::{self, Given};
+use super::config::Config;
 use super::fold::Fold;
-use super::limits::{FOLD_INLINE_MAX, RECHECK_EVERY, RETRY};
+use super::limits::{FOLD_INLINE_MAX, RECHECK_EVERY, REPLAY_WAIT_MAX, RETRY};
+use super::replay;
 use crate::Error;
 use crate::catalog::Match;
 
 /// The actor of a match.
 pub(super) struct Host {
     entry: Match,
-    replay: Replay,
+    config: Config,
     log: Arc<dyn Log>,
+    replay: Arc<dyn Replay>,
     publisher: Publisher,
     changes: watch::Receiver<()>,
     /// The log as far as it was read; none: not at all, or there is none yet.
@@ -31,6 +34,8 @@ pub(super) struct Host {
 struct Read {
     epoch: u32,
     upto: u64,
+    /// The last offset of which a message was made.
+    said: u64,
     fold: Fold,
 }
 
@@ -46,12 +51,13 @@ impl Drop for Ends {
 impl Host {
     pub(super) fn new(
         entry: Match,
-        replay: Replay,
+        config: Config,
         log: Arc<dyn Log>,
+        replay: Arc<dyn Replay>,
         publisher: Publisher,
         changes: watch::Receiver<()>,
     ) -> Host {
-        Host { entry, replay, log, publisher, changes, read: None, given: watch::Sender::default() }
+        Host { entry, config, log, replay, publisher, changes, read: None, given: watch::Sender::default() }
     }
 
     /// Follows the log for ever.
@@ -102,7 +108,9 @@ impl Host {
             }
             let Some(last) = records.last().map(|record| record.offset) else { return Ok(()) };
             let mut given = Given { read: last, ..*self.given.borrow() };
-            for message in self.fold(records).await {
+            let messages = self.fold(records).await;
+            self.keep(&messages).await;
+            for message in messages {
                 let offset = message.offset;
                 match self.publisher.publish(&self.entry.id, message) {
                     Ok(()) => given.published = offset,
@@ -120,12 +128,12 @@ impl Host {
         let Some(epoch) = self.log.epoch(&id).await? else {
             // Nothing yet: takers are told so, and start anew with the first event.
             if self.publisher.epoch(&id) != Some(0) {
-                self.publisher.open(&id, 0, self.replay, [])?;
+                self.publisher.open(&id, 0, self.config.window(self.entry.sport), [])?;
             }
             return Ok(());
         };
-        let mut kept = Kept::new(self.replay);
-        self.read = Some(Read { epoch, upto: 0, fold: Fold::new(&id, self.entry.sport, epoch) });
+        let mut kept = Kept::new(self.config.window(self.entry.sport));
+        self.read = Some(Read { epoch, upto: 0, said: 0, fold: Fold::new(&id, self.entry.sport, epoch) });
         let read = self.read_all(&id, &mut kept).await;
         if read.is_err() || self.log.epoch(&id).await.ok().flatten() != Some(epoch) {
             self.read = None;
@@ -145,11 +153,30 @@ impl Host {
             if records.is_empty() {
                 break;
             }
-            for message in self.fold(records).await {
+            let messages = self.fold(records).await;
+            self.keep(&messages).await;
+            for message in messages {
                 kept.push(message);
             }
         }
         Ok(())
+    }
+
+    /// Gives messages to the replay, before they are published. One that fails costs those who come back a moment: what
+    /// it has not is read from the log.
+    async fn keep(&mut self, messages: &[Message]) {
+        let (Some(read), Some(last)) = (&mut self.read, messages.last()) else { return };
+        let after = std::mem::replace(&mut read.said, last.offset);
+        let entries: Vec<_> = messages.iter().map(replay::entry).collect();
+        let bounds = self.config.replay(self.entry.sport);
+        let kept = self.replay.append(&self.entry.id, read.epoch, after, &entries, &bounds);
+        let why = match tokio::time::timeout(REPLAY_WAIT_MAX, kept).await {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => error.to_string(),
+            Err(late) => late.to_string(),
+        };
+        counter!("scores_shard_replay_lost_total").increment(1);
+        tracing::warn!(r#match = self.entry.id, why, "the replay has not taken what is published");
     }
 
     /// Folds what was read; much of it where it keeps no other match waiting.

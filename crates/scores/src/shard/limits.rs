@@ -23,6 +23,16 @@ pub(super) const RESTART_REST: Duration = Duration::from_millis(500);
 /// they keep no other match waiting.
 pub(super) const FOLD_INLINE_MAX: usize = 16;
 
+/// The newest messages of a match, in the relay itself: twice what a taker may have unconfirmed, so that who is merely
+/// slow never needs the replay.
+pub(super) const WINDOW_MESSAGES: usize = 2_048;
+/// The same in bytes.
+pub(super) const WINDOW_BYTES: usize = 4 * 1024 * 1024;
+
+/// How long the replay may take, to take what is published (viewers must not wait for those who are away) or to say what
+/// was. One that takes longer has lost the first and begins anew with what comes next; the second is read from the log.
+pub(super) const REPLAY_WAIT_MAX: Duration = Duration::from_millis(50);
+
 /// What the replay of a match may be configured to hold, in MB: a T20 has 0.3, and 1,024 hold the longest Test a
 /// hundred times over.
 pub(super) const REPLAY_MB: std::ops::RangeInclusive<usize> = 1..=1_024;

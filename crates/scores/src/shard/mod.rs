@@ -1,8 +1,8 @@
-//! The shard: one actor for each match follows the match's log from its beginning, encodes each event once, and gives it
-//! to the relay.
+//! The shard: one actor for each match follows the match's log from its beginning, encodes each event once, appends it to the
+//! replay, and gives it to the relay.
 //!
 //! * `fold`: from a record to a message; pure. `host`: the actor. `commit`: what the log is told.
-//! * `spine`: what has left the replay, read again from the log.
+//! * `spine`: what has left the relay's window, from the replay or again from the log.
 //!
 //! Invariants:
 //!
@@ -17,6 +17,7 @@ mod config;
 mod fold;
 mod host;
 mod limits;
+mod replay;
 mod spine;
 
 use std::collections::HashMap;
@@ -24,13 +25,14 @@ use std::sync::Arc;
 
 use metrics::{counter, gauge};
 use relay::Publisher;
-use store::{Log, Registers};
+use store::{Log, Registers, Replay};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::{Id, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 pub use config::Config;
+pub use fold::{Corrupt, Fold};
 
 use crate::catalog::Catalog;
 use crate::{Error, Sport};
@@ -50,18 +52,19 @@ pub async fn serve(
     config: Config,
     listener: TcpListener,
     log: Arc<dyn Log>,
+    replay: Arc<dyn Replay>,
     registers: Arc<dyn Registers>,
     shutdown: CancellationToken,
 ) -> Result<(), Error> {
     config.check()?;
     let catalog = Catalog::follow(registers, shutdown.clone()).await?;
-    let spine = Spine { log: log.clone(), catalog: catalog.clone() };
+    let spine = Spine { log: log.clone(), replay: replay.clone(), catalog: catalog.clone() };
     let publisher = Publisher::new(config.relay(), Some(Arc::new(spine)));
     let (changed, changes) = watch::channel(());
     // Ends with this function.
     let mut watching = JoinSet::new();
     watching.spawn(watch_log(log.clone(), changed));
-    let hosts = Hosts { config, log, publisher: publisher.clone(), changes, running: HashMap::new() };
+    let hosts = Hosts { config, log, replay, publisher: publisher.clone(), changes, running: HashMap::new() };
     tokio::join!(publisher.serve(listener, shutdown.clone()), hosts.run(catalog, shutdown));
     Ok(())
 }
@@ -79,6 +82,7 @@ async fn watch_log(log: Arc<dyn Log>, changed: watch::Sender<()>) {
 struct Hosts {
     config: Config,
     log: Arc<dyn Log>,
+    replay: Arc<dyn Replay>,
     publisher: Publisher,
     changes: watch::Receiver<()>,
     running: HashMap<String, Running>,
@@ -121,8 +125,9 @@ impl Hosts {
             let stop = CancellationToken::new();
             let host = Host::new(
                 entry.clone(),
-                self.config.replay(entry.sport),
+                self.config.clone(),
                 self.log.clone(),
+                self.replay.clone(),
                 self.publisher.clone(),
                 self.changes.clone(),
             );
@@ -147,6 +152,9 @@ impl Hosts {
         };
         if running.stop.is_cancelled() {
             self.publisher.close(&id);
+            if let Err(error) = self.replay.forget(&id).await {
+                tracing::warn!(r#match = id, %error, "the replay keeps a match that has left");
+            }
             return;
         }
         counter!("scores_shard_restarts_total").increment(1);

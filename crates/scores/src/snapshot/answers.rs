@@ -1,18 +1,18 @@
 //! What is said of a match: rendered once for each (match, resource, cursor, time), and shared.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::Write;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytes::Bytes;
+use listen::coding::Coding;
 use lru::LruCache;
 use metrics::counter;
 use relay::Cursor;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::kept::Kept;
+use super::kept::{self, Kept};
 use super::limits::{ANSWERS_BYTES_MAX, ANSWERS_MAX};
 use crate::catalog::{Match, Status};
 use crate::{Card, Headline, Moment};
@@ -22,8 +22,8 @@ use crate::{Card, Headline, Moment};
 pub(super) enum What {
     /// The score now, and the last few events.
     Snapshot,
-    /// The scorecard, at a venue time.
-    Card(Option<i64>),
+    /// The scorecard, at a moment; none: all that is known.
+    Card(Option<kept::Moment>),
     /// The key moments.
     Moments,
     /// How many watch.
@@ -36,24 +36,22 @@ pub(super) struct Answer {
     pub(super) body: Bytes,
     /// Of the body as it is; a compressed one has a mark behind it.
     pub(super) tag: String,
-    gzip: OnceLock<Bytes>,
+    compressed: [OnceLock<Bytes>; Coding::COUNT],
 }
 
 impl Answer {
     pub(super) fn new(body: Vec<u8>) -> Answer {
         let hash = Sha256::digest(&body);
         let tag = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-        Answer { body: body.into(), tag, gzip: OnceLock::new() }
+        Answer { body: body.into(), tag, compressed: Default::default() }
     }
 
-    /// Compressed, once.
-    pub(super) fn gzip(&self) -> &Bytes {
-        self.gzip.get_or_init(|| {
-            let mut coder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-            // Writing into memory cannot fail.
-            let _ = coder.write_all(&self.body);
-            coder.finish().unwrap_or_default().into()
-        })
+    /// In that form, made once.
+    pub(super) fn form(&self, coding: Coding) -> &Bytes {
+        match coding {
+            Coding::Plain => &self.body,
+            coding => self.compressed[coding as usize].get_or_init(|| coding.encode(&self.body)),
+        }
     }
 }
 
@@ -87,15 +85,23 @@ impl Answers {
         Answers { held: Mutex::new(Held { places: LruCache::new(most), bytes: 0 }) }
     }
 
-    /// The answer about what is kept now, at that wall time (UTC, milliseconds).
-    pub(super) fn get(&self, entry: &Match, kept: &Kept, what: What, now_ms: i64) -> Arc<Answer> {
+    /// The answer about what is kept now, at that time (UTC, milliseconds). One that is in memory costs nothing and is
+    /// given; for another it is asked first whether it may be made. None: it may not.
+    pub(super) fn get(
+        &self,
+        entry: &Match,
+        kept: &Kept,
+        what: What,
+        now_ms: i64,
+        may: impl FnOnce() -> bool,
+    ) -> Option<Arc<Answer>> {
         let delayed = is_delayed(entry, kept, now_ms);
         let mut beside = DefaultHasher::new();
         if what == What::Snapshot {
             (&entry.title, entry.status, delayed).hash(&mut beside);
         }
         let key = Key { match_id: entry.id.clone(), what, cursor: kept.cursor, beside: beside.finish() };
-        let place = self.place(&key);
+        let place = self.place(&key, may)?;
         let mut made = false;
         let answer = place.get_or_init(|| {
             made = true;
@@ -106,19 +112,22 @@ impl Answers {
         if made {
             self.account(answer);
         }
-        answer.clone()
+        Some(answer.clone())
     }
 
-    fn place(&self, key: &Key) -> Place {
+    fn place(&self, key: &Key, may: impl FnOnce() -> bool) -> Option<Place> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = held.places.get(key) {
-            return place.clone();
+            return Some(place.clone());
+        }
+        if !may() {
+            return None;
         }
         let place = Place::default();
         if let Some((_, old)) = held.places.push(key.clone(), place.clone()) {
             held.bytes -= cost(&old);
         }
-        place
+        Some(place)
     }
 
     fn account(&self, new: &Answer) {
@@ -132,7 +141,7 @@ impl Answers {
     }
 }
 
-/// With room for its compressed form.
+/// With room for its compressed forms.
 fn bytes(answer: &Answer) -> usize {
     answer.body.len() * 2
 }
@@ -163,7 +172,6 @@ struct Snapshot<'a> {
 #[derive(Serialize)]
 struct Carded<'a> {
     match_id: &'a str,
-    at: Option<i64>,
     cursor: String,
     /// The newest that was looked at.
     upto: String,
@@ -203,14 +211,17 @@ fn render(entry: &Match, kept: &Kept, what: What, feed_delayed: bool) -> Vec<u8>
             body.extend_from_slice(b"]}");
             body
         }
-        What::Card(at) => json(&Carded {
-            match_id,
-            at,
-            cursor: at.map_or(kept.cursor, |at_ms| kept.reached(at_ms)).to_string(),
-            upto: cursor,
-            score: kept.book.headline_at(at),
-            card: kept.book.card(at),
-        }),
+        What::Card(moment) => {
+            // Before everything nothing had happened yet.
+            let at = moment.map(|moment| moment.0.unwrap_or(i64::MIN));
+            json(&Carded {
+                match_id,
+                cursor: at.map_or(kept.cursor, |at_ms| kept.reached(at_ms)).to_string(),
+                upto: cursor,
+                score: kept.book.headline_at(at),
+                card: kept.book.card(at),
+            })
+        }
         What::Moments => json(&Moments { match_id, cursor, moments: kept.book.moments() }),
         What::Watching => Vec::new(),
     }

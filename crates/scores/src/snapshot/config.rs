@@ -11,20 +11,21 @@ const CARDS_PER_S: u32 = 200;
 /// Asked for as seldom as a page is opened, and shared.
 const OTHERS_PER_S: u32 = 100;
 
-/// Configuration of one snapshot role. Rates are for one match; twice as many may come at once.
+/// Configuration of one snapshot role. Rates are for one match, and of answers that have to be made: what is in memory
+/// is given to everybody. Twice as many may come at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, clap::Args)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Snapshots of one match a second that are answered; above it 429
+    /// Snapshots of one match a second that are made; above it 429
     #[arg(long, value_name = "N", default_value_t = SNAPSHOTS_PER_S)]
     pub snapshots_per_s: u32,
-    /// Scorecards of one match a second that are answered
+    /// Scorecards of one match a second that are folded for moments long past
     #[arg(long, value_name = "N", default_value_t = CARDS_PER_S)]
     pub cards_per_s: u32,
-    /// Lists of key moments of one match a second that are answered
+    /// Lists of key moments of one match a second that are made
     #[arg(long, value_name = "N", default_value_t = OTHERS_PER_S)]
     pub moments_per_s: u32,
-    /// Answers a second to how many watch one match
+    /// How often a second it is counted how many watch one match; above it the last count is given
     #[arg(long, value_name = "N", default_value_t = OTHERS_PER_S)]
     pub watching_per_s: u32,
 }

@@ -1,5 +1,6 @@
 //! A match, from the relay into memory.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
@@ -28,6 +29,8 @@ pub(super) struct Followed {
     kept: RwLock<Option<Kept>>,
     known: watch::Sender<Known>,
     buckets: Mutex<[Bucket; 4]>,
+    /// How many watched when that was counted last.
+    watching: AtomicU64,
 }
 
 impl Followed {
@@ -37,11 +40,12 @@ impl Followed {
             kept: RwLock::new(None),
             known: watch::Sender::default(),
             buckets: Mutex::new(rates.map(Bucket::new)),
+            watching: AtomicU64::new(0),
         }
     }
 
-    /// Whether one more may be asked.
-    pub(super) fn may_ask(&self, what: What, now: Duration) -> bool {
+    /// Whether one more may be made.
+    pub(super) fn may_make(&self, what: What, now: Duration) -> bool {
         let index = match what {
             What::Snapshot => 0,
             What::Card(_) => 1,
@@ -49,6 +53,14 @@ impl Followed {
             What::Watching => 3,
         };
         self.buckets.lock().unwrap_or_else(PoisonError::into_inner)[index].take(now)
+    }
+
+    /// How many watch: counted now, or the last count if that was asked for too often.
+    pub(super) fn watching(&self, now: Duration, count: impl FnOnce() -> u64) -> u64 {
+        if self.may_make(What::Watching, now) {
+            self.watching.store(count(), Ordering::Relaxed);
+        }
+        self.watching.load(Ordering::Relaxed)
     }
 
     pub(super) fn known(&self) -> watch::Receiver<Known> {

@@ -1,7 +1,7 @@
 //! From a request to an answer.
 
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use axum::Router;
 use axum::body::Body;
@@ -9,18 +9,17 @@ use axum::extract::{Path, Request, State};
 use axum::middleware;
 use axum::response::Response;
 use axum::routing::any;
-use http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY,
-};
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use listen::coding::Coding;
 use metrics::{counter, histogram};
 use relay::Cursor;
 use tokio::time::timeout;
 
 use super::answers::{self, Answer, What};
 use super::follow::{Followed, Known};
-use super::limits::{GZIP_MIN, HOLD_MAX, QUERY_BYTES_MAX};
+use super::limits::{COMPRESS_MIN, HOLD_MAX, QUERY_BYTES_MAX};
 use super::problem::{CDN_CACHE_CONTROL, Problem};
 use super::role::Role;
 
@@ -66,31 +65,54 @@ async fn find(role: &Role, id: &str, resource: &str, asked: &Parts) -> Result<Re
     }
     let _place = role.places.try_acquire().map_err(|_| Problem::Busy)?;
     let query = Query::parse(asked.uri.query().unwrap_or_default())?;
-    let what = match resource {
-        "snapshot" => What::Snapshot,
-        "card" => What::Card(query.at_ms),
-        "moments" => What::Moments,
-        "watching" => What::Watching,
-        _ => return Err(Problem::NoResource),
-    };
+    let resource = Resource::named(resource).ok_or(Problem::NoResource)?;
     let (entry, followed) = role.find(id)?;
-    if !followed.may_ask(what, role.elapsed()) {
-        return Err(Problem::TooOften);
+    if resource == Resource::Watching {
+        let watching = followed.watching(role.elapsed(), || (role.watching)(id));
+        return Ok(respond(&answers::watching(watching), &asked.headers, resource, false));
     }
-    if what == What::Watching {
-        return Ok(respond(&answers::watching((role.watching)(id)), &asked.headers, what, false));
-    }
-    let known = ready(&followed, query.since).await?;
+    let known = ready(role, &followed, query.since).await?;
     let answer = match &*followed.kept() {
-        Some(kept) => role.answers.get(&entry, kept, what, now_ms()),
+        Some(kept) => {
+            let what = match resource {
+                Resource::Card => What::Card(query.at_ms.map(|at_ms| kept.moment(at_ms))),
+                Resource::Moments => What::Moments,
+                Resource::Snapshot | Resource::Watching => What::Snapshot,
+            };
+            // What nobody can ask for in more ways than there is news is always made.
+            let few = matches!(what, What::Card(moment) if moment.is_none_or(|moment| kept.is_near(moment)));
+            let may = || few || followed.may_make(what, role.elapsed());
+            role.answers.get(&entry, kept, what, role.now_ms(), may)
+        }
         None => return Err(Problem::NotYet),
     };
-    Ok(respond(&answer, &asked.headers, what, known.stale))
+    Ok(respond(&*answer.ok_or(Problem::TooOften)?, &asked.headers, resource, known.stale))
+}
+
+/// What stands behind a match's id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Resource {
+    Snapshot,
+    Card,
+    Moments,
+    Watching,
+}
+
+impl Resource {
+    fn named(name: &str) -> Option<Resource> {
+        Some(match name {
+            "snapshot" => Resource::Snapshot,
+            "card" => Resource::Card,
+            "moments" => Resource::Moments,
+            "watching" => Resource::Watching,
+            _ => return None,
+        })
+    }
 }
 
 /// Waits until the match was taken once, and up to the cursor that is asked for. Without the relay no cursor will come:
 /// what is in memory is all there is, and the answer says so.
-async fn ready(followed: &Followed, since: Option<Cursor>) -> Result<Known, Problem> {
+async fn ready(role: &Role, followed: &Followed, since: Option<Cursor>) -> Result<Known, Problem> {
     let reached = |known: &Known| match (known.cursor, since) {
         (None, _) => false,
         (Some(cursor), Some(since)) if !known.stale => {
@@ -99,8 +121,12 @@ async fn ready(followed: &Followed, since: Option<Cursor>) -> Result<Known, Prob
         (Some(_), _) => true,
     };
     let mut known = followed.known();
-    // Whoever fills it lives as long as the match.
-    let _ = timeout(HOLD_MAX, known.wait_for(reached)).await;
+    let here = reached(&known.borrow());
+    // Without a place to wait in, what is known now is the answer.
+    if !here && let Ok(_held) = role.held.try_acquire() {
+        // Whoever fills it lives as long as the match.
+        let _ = timeout(HOLD_MAX, known.wait_for(reached)).await;
+    }
     let known = *known.borrow();
     match known.cursor {
         None => Err(Problem::NotYet),
@@ -113,27 +139,27 @@ async fn ready(followed: &Followed, since: Option<Cursor>) -> Result<Known, Prob
 }
 
 /// A 200 or a 304 (RFC 9110, 13.1.2).
-fn respond(answer: &Answer, asked: &HeaderMap, what: What, stale: bool) -> Response {
-    let gzip = answer.body.len() >= GZIP_MIN && takes_gzip(asked);
+fn respond(answer: &Answer, asked: &HeaderMap, resource: Resource, stale: bool) -> Response {
+    let long = answer.body.len() >= COMPRESS_MIN;
+    let coding = if long { Coding::accepted(asked) } else { Coding::Plain };
     let known = asked.get_all(IF_NONE_MATCH).iter().any(|value| names(value, &answer.tag));
-    let mut response = Response::new(match (known, gzip) {
-        (true, _) => Body::empty(),
-        (false, true) => Body::from(answer.gzip().clone()),
-        (false, false) => Body::from(answer.body.clone()),
-    });
+    let mut response =
+        Response::new(if known { Body::empty() } else { Body::from(answer.form(coding).clone()) });
     let headers = response.headers_mut();
     if !known {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if gzip {
-            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        if let Some(name) = coding.name() {
+            headers.insert(CONTENT_ENCODING, HeaderValue::from_static(name));
         }
     }
-    let tag = format!("\"{}{}\"", answer.tag, if gzip { GZIP_MARK } else { "" });
+    // A strong tag names bytes, and compressed ones are others.
+    let mark = coding.name().map(|name| format!("{MARK}{name}")).unwrap_or_default();
+    let tag = format!("\"{}{mark}\"", answer.tag);
     if let Ok(tag) = HeaderValue::try_from(tag) {
         headers.insert(ETAG, tag);
     }
     headers.insert(CACHE_CONTROL, PRIVATE);
-    headers.insert(CDN_CACHE_CONTROL, if what == What::Watching { SHARED_WATCHING } else { SHARED });
+    headers.insert(CDN_CACHE_CONTROL, if resource == Resource::Watching { SHARED_WATCHING } else { SHARED });
     headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
     if stale {
         headers.insert(STALE, HeaderValue::from_static("true"));
@@ -144,8 +170,8 @@ fn respond(answer: &Answer, asked: &HeaderMap, what: What, stale: bool) -> Respo
     response
 }
 
-/// A strong tag names bytes, and compressed ones are others.
-const GZIP_MARK: &str = "-gzip";
+/// Between a tag and the name of a coding. Tags are hexadecimal.
+const MARK: char = '-';
 
 /// Whether a list of tags names this one, in whichever coding.
 fn names(list: &HeaderValue, tag: &str) -> bool {
@@ -153,17 +179,7 @@ fn names(list: &HeaderValue, tag: &str) -> bool {
     list.split(',').map(str::trim).any(|item| {
         let item = item.strip_prefix("W/").unwrap_or(item);
         let inner = item.strip_prefix('"').and_then(|item| item.strip_suffix('"'));
-        item == "*" || inner.is_some_and(|inner| inner.strip_suffix(GZIP_MARK).unwrap_or(inner) == tag)
-    })
-}
-
-/// RFC 9110, 12.5.3, as far as it says whether gzip may be sent.
-fn takes_gzip(asked: &HeaderMap) -> bool {
-    let codings = asked.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-    codings.flat_map(|value| value.split(',')).any(|coding| {
-        let (name, quality) = coding.split_once(';').unwrap_or((coding, ""));
-        let refused = quality.trim().strip_prefix("q=").is_some_and(|q| q.parse() == Ok(0.0));
-        name.trim().eq_ignore_ascii_case("gzip") && !refused
+        item == "*" || inner.is_some_and(|inner| inner.split(MARK).next() == Some(tag))
     })
 }
 
@@ -216,11 +232,6 @@ async fn open(mut response: Response) -> Response {
     response
 }
 
-fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,14 +247,15 @@ mod tests {
     }
 
     #[test]
-    fn tags_and_codings_are_compared_as_the_rfc_says() {
+    fn tags_are_compared_as_the_rfc_says() {
         let names = |list: &'static str| names(&HeaderValue::from_static(list), "ab");
-        assert!(names("\"ab\"") && names("W/\"ab\"") && names("\"x\", \"ab-gzip\"") && names("*"));
+        assert!(
+            names("\"ab\"")
+                && names("W/\"ab\"")
+                && names("\"x\", \"ab-gzip\"")
+                && names("\"ab-br\"")
+                && names("*")
+        );
         assert!(!names("ab") && !names("\"abc\"") && !names(""));
-        let takes = |value: &'static str| {
-            takes_gzip(&HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(value))]))
-        };
-        assert!(takes("gzip") && takes("br, GZIP;q=0.5"));
-        assert!(!takes("br") && !takes("gzip;q=0") && !takes("") && !takes("gzip; q=0.000"));
     }
 }

@@ -6,6 +6,14 @@ use std::time::Duration;
 /// either within milliseconds, unless the shard is just starting.
 pub(super) const HOLD_MAX: Duration = Duration::from_secs(1);
 
+/// Requests that are held at once. Who asks for cursors that never come must leave places to those who can be answered.
+pub(super) const HELD_MAX: usize = REQUESTS_MAX / 2;
+
+/// The newest moments of a match, whose cards are folded however often cards are asked for: those who watch live, or
+/// some minutes behind, ask for these. They are so few for each event that folding all of them costs less than the rate
+/// for cards allows, so nobody can use that up by asking for them.
+pub(super) const NEAR: usize = 64;
+
 /// Requests in work at once, held ones too. An edge asks once for each object, so dozens are usual.
 pub(super) const REQUESTS_MAX: usize = 1_024;
 
@@ -21,7 +29,7 @@ pub(super) const ANSWERS_MAX: usize = 4_096;
 pub(super) const ANSWERS_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Shorter answers are not compressed: they fit into one packet.
-pub(super) const GZIP_MIN: usize = 1_400;
+pub(super) const COMPRESS_MIN: usize = 1_400;
 
 /// Query of a request, in bytes.
 pub(super) const QUERY_BYTES_MAX: usize = 256;

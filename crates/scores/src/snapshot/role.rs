@@ -12,11 +12,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::answers::Answers;
 use super::follow::Followed;
-use super::limits::{MATCHES_MAX, REQUESTS_MAX};
+use super::limits::{HELD_MAX, MATCHES_MAX, REQUESTS_MAX};
 use super::problem::Problem;
 use super::{Config, Watching};
 use crate::Error;
 use crate::catalog::{Catalog, Match, Status};
+use crate::ingest::clock::Clock;
 
 /// A snapshot role: matches in memory, and answers about them. [`super::router`] asks it.
 pub struct Role {
@@ -26,8 +27,11 @@ pub struct Role {
     matches: Mutex<HashMap<String, Member>>,
     pub(super) answers: Answers,
     pub(super) places: Semaphore,
+    /// For requests that wait for what is not here yet.
+    pub(super) held: Semaphore,
     pub(super) watching: Watching,
     began: Instant,
+    clock: Mutex<Clock>,
     shutdown: CancellationToken,
 }
 
@@ -58,8 +62,10 @@ impl Role {
             matches: Mutex::default(),
             answers: Answers::new(),
             places: Semaphore::new(REQUESTS_MAX),
+            held: Semaphore::new(HELD_MAX),
             watching,
             began: Instant::now(),
+            clock: Mutex::new(Clock::new()),
             shutdown: shutdown.clone(),
         });
         let (keeping, ending) = (role.clone(), shutdown);
@@ -70,6 +76,11 @@ impl Role {
     /// Since the role's start.
     pub(super) fn elapsed(&self) -> Duration {
         self.began.elapsed()
+    }
+
+    /// UTC in milliseconds, never backwards: a wall clock that is set must not make a feed late, or hide that it is.
+    pub(super) fn now_ms(&self) -> i64 {
+        self.clock.lock().unwrap_or_else(PoisonError::into_inner).now_ms()
     }
 
     async fn keep_up(&self, mut catalog: watch::Receiver<Arc<Catalog>>) {

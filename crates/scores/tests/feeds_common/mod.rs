@@ -32,6 +32,7 @@ pub(crate) struct Ground {
     pub(crate) log: Arc<SqliteLog>,
     pub(crate) registers: Arc<Sqlite>,
     port: AtomicU16,
+    admin: AtomicU16,
     failing: Arc<AtomicBool>,
     life: Mutex<Option<Runtime>>,
 }
@@ -55,6 +56,7 @@ impl Ground {
             registers: Arc::new(Sqlite::open(&dir.path().join("store.db")).unwrap()),
             dir,
             port: AtomicU16::new(0),
+            admin: AtomicU16::new(0),
             failing: Arc::default(),
             life: Mutex::new(None),
         }
@@ -71,7 +73,13 @@ impl Ground {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let listener = self.bind(&runtime);
-        runtime.spawn(ingest::serve(config, listener, log, registers, CancellationToken::new()));
+        let ingest = ingest::Ingest::new(log, registers);
+        let admin = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        admin.set_nonblocking(true).unwrap();
+        self.admin.store(admin.local_addr().unwrap().port(), Ordering::Relaxed);
+        let router = ingest.admin();
+        runtime.spawn(async move { axum::serve(TcpListener::from_std(admin).unwrap(), router).await });
+        runtime.spawn(ingest.serve(config, listener, CancellationToken::new()));
         *self.life.lock().unwrap() = Some(runtime);
     }
 
@@ -125,12 +133,8 @@ impl Ground {
 
     /// What the admin port answers.
     pub(crate) async fn admin(&self, path: &str) -> Value {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}{path}", listener.local_addr().unwrap());
-        let router = ingest::admin(self.log.clone(), self.registers.clone());
-        let serving = tokio::spawn(async move { axum::serve(listener, router).await });
+        let url = format!("http://127.0.0.1:{}{path}", self.admin.load(Ordering::Relaxed));
         let answer = call(Method::GET, &url, "", "", String::new()).await;
-        serving.abort();
         assert_eq!(answer.status, StatusCode::OK);
         answer.json()
     }
@@ -212,7 +216,7 @@ struct Moody {
 impl Log for Moody {
     async fn append(&self, records: &[New]) -> Result<Vec<Appended>, store::Error> {
         if self.failing.load(Ordering::Relaxed) {
-            return Err(store::Error::Append("the disk is full".into()));
+            return Err(store::Error::Commit("the disk is full".into()));
         }
         self.log.append(records).await
     }

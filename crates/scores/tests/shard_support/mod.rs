@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use relay::{Cursor, Limits, Subscriber, Update};
 use scores::catalog::{self, Match, Status};
 use scores::{Event, Recording, Sport, recording, shard};
-use store::{Appended, Error, Log, New, Record, Sqlite, SqliteLog};
+use store::{Appended, Error, Log, MemoryReplay, New, Record, Sqlite, SqliteLog};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -21,8 +21,8 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-/// Nothing here takes longer unless it hangs.
-pub const HANG: Duration = Duration::from_secs(30);
+/// Nothing here takes longer unless it hangs, however little of the machine is left for it.
+pub const HANG: Duration = Duration::from_secs(90);
 
 pub fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as i64
@@ -151,6 +151,7 @@ impl Ground {
             config,
             listener,
             self.log.clone(),
+            Arc::new(MemoryReplay::default()),
             self.registers.clone(),
             CancellationToken::new(),
         );

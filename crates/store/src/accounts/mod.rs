@@ -19,8 +19,8 @@ pub const LISTED_MAX: usize = 256;
 /// Accounts and their sessions, shared by every process of the door.
 ///
 /// Each method is one transaction, durable when it has answered. Time is the caller's (UTC, milliseconds), as are all
-/// ids; secrets come as digests. [`Error::Busy`] comes within a second when there is too much to do, and then it is not
-/// known whether something was written.
+/// ids; secrets come as digests. [`Error::Busy`] comes at once when there is too much to do, and [`Error::Late`] within a
+/// second; then it is not known whether something was written.
 #[async_trait]
 pub trait Accounts: Send + Sync {
     /// Makes an account. False: there is one with that id or that e-mail address already, and nothing was changed.

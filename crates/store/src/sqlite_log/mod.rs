@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 use self::watch::Watch;
 use self::write::{JOBS_MAX, Job};
 use crate::log::{APPEND_MAX, NAME_MAX, READ_MAX, RECORD_MAX, TOPICS_MAX};
-use crate::{Appended, Error, Log, New, Record};
+use crate::{Appended, Error, Log, New, Record, bounded};
 
 /// Logs in a SQLite file, which should be their own: each commit waits for the disk.
 ///
@@ -142,10 +142,6 @@ impl Log for SqliteLog {
     fn changed(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(self.watch.changed())
     }
-}
-
-fn bounded(what: &'static str, len: usize, max: usize) -> Result<(), Error> {
-    if len > max { Err(Error::TooLarge { what, len, max }) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ pub(super) fn run(mut connection: Connection, mut jobs: mpsc::Receiver<Job>, wro
             }
             Err(error) => {
                 let why = error.to_string();
-                group.drain(..).for_each(|job| job.answer(Err(Error::Append(why.clone()))));
+                group.drain(..).for_each(|job| job.answer(Err(Error::Commit(why.clone()))));
             }
         }
     }

@@ -1,6 +1,6 @@
 /** The scorecard of a cricket match: the JSON of `scores::card::cricket::Card`, and its reader. Pure. */
 
-import { fields, type Headline, headline, list, number, string } from '../wire';
+import { fields, list, number, string } from '../wire';
 import type { Target } from './body';
 
 export interface Card {
@@ -118,34 +118,8 @@ export interface Over {
   score: string;
 }
 
-/** `GET /v1/matches/{m}/card?at=`. */
-export interface CardAnswer {
-  /** UTC, ms; null: everything. */
-  readonly at: number | null;
-  /** Nothing after `at` stands before it in the log. */
-  readonly cursor: string | null;
-  /** The newest that was looked at; null when the server does not say. */
-  readonly upto: string | null;
-  readonly score: Headline | null;
-  /** Null for a sport that has no card here. */
-  readonly card: Card | null;
-}
-
 /** More than any match has: a Test has four innings, and super overs were at most a few. */
 const INNINGS_MAX = 40;
-
-/** Reads an answer; throws when it is none. */
-export function readAnswer(value: unknown): CardAnswer {
-  const o = fields(value);
-  if (!o) throw new TypeError('not a card');
-  return {
-    at: number(o.at),
-    cursor: string(o.cursor),
-    upto: string(o.upto),
-    score: headline(o.score),
-    card: readCard(o.card),
-  };
-}
 
 /** A card of cricket, or null. */
 export function readCard(value: unknown): Card | null {

@@ -1,10 +1,12 @@
 /** The scoreboard: the headline, who is in, this over, and what is wrong with the feed. */
 
-import type { Card } from '../../scores/cricket/card';
+import { type Card, isFootball } from '../../scores/card';
+import type { Innings } from '../../scores/cricket/card';
 import type { Shown } from '../../scores/follow';
 import type { Headline } from '../../scores/wire';
 import { announce } from '../announce';
 import { h, setText } from '../dom';
+import { phase } from './football';
 import { ballClass, chase, correction, happening, inningsOf, parts, spokenBall } from './words';
 
 /** A correction stays marked this long: long enough to be read twice. */
@@ -79,8 +81,7 @@ export class Board {
 
   #details(card: Card | null, headline: Headline | null): void {
     const innings = inningsOf(card, headline);
-    const stopped = card?.interrupted ? `Play has stopped: ${card.interrupted.replaceAll('_', ' ')}` : '';
-    setText(this.#chase, [stopped, chase(innings, card)].filter((w) => w !== '').join(' · '));
+    setText(this.#chase, card && isFootball(card) ? phase(card) : cricket(card, innings));
     const striker = innings?.striker ?? null;
     const batters = innings?.batters.filter((b) => b.status === 'batting').slice(-2) ?? [];
     const bowler = innings?.bowlers.find((b) => b.name === innings.bowler);
@@ -108,6 +109,12 @@ export class Board {
       this.element.classList.remove('is-corrected');
     }, CORRECTED_MS);
   }
+}
+
+/** The chase, and whether play has stopped. */
+function cricket(card: Exclude<Card, { sport: 'football' }> | null, innings: Innings | null): string {
+  const stopped = card?.interrupted ? `Play has stopped: ${card.interrupted.replaceAll('_', ' ')}` : '';
+  return [stopped, chase(innings, card)].filter((w) => w !== '').join(' · ');
 }
 
 function ball(text: string): HTMLElement {

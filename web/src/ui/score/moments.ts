@@ -20,6 +20,9 @@ const KINDS: Record<string, string> = {
   review: 'R',
   result: '★',
   goal: 'G',
+  goal_retracted: 'VAR',
+  card: '▮',
+  shootout_kick: 'P',
 };
 
 export class Moments {
@@ -27,7 +30,7 @@ export class Moments {
   readonly #note = h(
     'p',
     { class: 'quiet' },
-    'Wickets, boundaries and more appear here once you have seen them. Choose one to see it again.',
+    'Wickets, boundaries, goals and more appear here once you have seen them. Choose one to see it again.',
   );
   readonly #list = h('ol', { class: 'moments' });
   readonly #seek: (venueMs: number) => void;

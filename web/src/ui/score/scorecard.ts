@@ -1,7 +1,10 @@
-/** The card: each innings with its batting, bowling, fall of wickets and partnerships. */
+/** The card: each innings with its batting, bowling, fall of wickets and partnerships; of football what happened. */
 
-import type { Card, Innings } from '../../scores/cricket/card';
+import { type Card, isFootball } from '../../scores/card';
+import type { Innings } from '../../scores/cricket/card';
+import type { FootballCard } from '../../scores/football/card';
 import { h, setText } from '../dom';
+import * as football from './football';
 
 type Cell = string | number;
 
@@ -9,12 +12,18 @@ export class Scorecard {
   readonly element = h('div', { class: 'scorecard' });
   readonly #note = h('p', { class: 'quiet' }, 'The card follows with the first ball.');
   readonly #innings = new Map<number, { details: HTMLDetailsElement; drawn: string }>();
+  /** The card of football that stands there. */
+  #drawn = '';
 
   constructor() {
     this.element.append(this.#note);
   }
 
   show(card: Card | null): void {
+    if (card && isFootball(card)) {
+      this.#football(card);
+      return;
+    }
     const innings = card?.innings ?? [];
     this.#note.hidden = innings.length > 0;
     for (const [n, { details }] of this.#innings) {
@@ -35,6 +44,15 @@ export class Scorecard {
     }
     const last = innings.at(-1);
     if (card && last) setText(this.#note, card.result ?? '');
+  }
+
+  #football(card: FootballCard): void {
+    const drawn = JSON.stringify(card);
+    if (this.#drawn === drawn) return;
+    this.#drawn = drawn;
+    setText(this.#note, football.phase(card));
+    this.#note.hidden = this.#note.textContent === '';
+    this.element.replaceChildren(this.#note, ...football.body(card));
   }
 
   #open(innings: Innings): HTMLDetailsElement {

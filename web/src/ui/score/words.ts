@@ -1,8 +1,9 @@
 /** What the scoreboard says, in words. Pure. */
 
+import { type Card, isFootball } from '../../scores/card';
 import type { State } from '../../scores/core';
 import { ballText, placeOf } from '../../scores/cricket/body';
-import type { Card, Innings } from '../../scores/cricket/card';
+import type { Innings } from '../../scores/cricket/card';
 import type { Headline, ScoreEvent } from '../../scores/wire';
 
 /** The parts of a headline that are drawn apart: `CSK`, `45/2`, `5.3`. Null when it is of another form. */
@@ -14,7 +15,8 @@ export function parts(headline: Headline): { team: string; score: string; overs:
 
 /** The innings that the headline speaks of. */
 export function inningsOf(card: Card | null, headline: Headline | null): Innings | null {
-  return card?.innings.find((i) => i.innings === headline?.innings) ?? null;
+  if (!card || isFootball(card)) return null;
+  return card.innings.find((i) => i.innings === headline?.innings) ?? null;
 }
 
 /** `Need 48 from 32 · required 9.00`, or the run rate, or the result. */
@@ -42,7 +44,9 @@ export function happening(event: ScoreEvent): string {
   const { over, ball } = placeOf(event.event_id);
   const { body } = event;
   if (event.moment) return event.moment.text;
-  if (body.sport !== 'cricket') return body.sport === 'withdrawn' ? 'taken back' : String(body.kind ?? '');
+  if (body.sport !== 'cricket') {
+    return body.sport === 'withdrawn' ? 'taken back' : String(body.kind ?? '').replaceAll('_', ' ');
+  }
   if (body.kind !== 'delivery') return String(body.kind ?? '').replaceAll('_', ' ');
   return `over ${over + 1}, ball ${ball}: ${ballText(body as unknown as Parameters<typeof ballText>[0])}`;
 }

@@ -9,8 +9,6 @@ mod register;
 mod sessions;
 mod well_known;
 
-use std::net::IpAddr;
-
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, FromRequestParts};
 use axum::response::Response;
@@ -22,6 +20,7 @@ pub(crate) use self::answer::{Ask, Kept};
 use super::limits::BODY_BYTES_MAX;
 use super::problem::Problem;
 use super::{Identity, oidc};
+use crate::whereabouts::Client;
 
 /// All of it.
 pub(crate) fn router(identity: Identity) -> Router {
@@ -68,13 +67,11 @@ async fn not_so() -> Problem {
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", "Not that way", detail)
 }
 
-/// The address of who asks.
-pub(crate) struct Client(pub(crate) Option<IpAddr>);
-
+/// The address of who asks, which the door has found out before: it knows the proxies.
 impl FromRequestParts<Identity> for Client {
     type Rejection = std::convert::Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, identity: &Identity) -> Result<Client, Self::Rejection> {
-        Ok(Client(super::http::client(identity.config(), parts)))
+    async fn from_request_parts(parts: &mut Parts, _: &Identity) -> Result<Client, Self::Rejection> {
+        Ok(parts.extensions.get::<Client>().copied().unwrap_or(Client(None)))
     }
 }

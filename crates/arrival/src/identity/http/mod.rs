@@ -6,4 +6,4 @@ mod origin;
 
 pub(crate) use cookies::{Cookies, DEVICE, OIDC, REFRESH, SESSION, Set};
 pub(crate) use input::{Asked, Body, Id, MaybeBody, Name, email};
-pub(crate) use origin::{base, client, is_same_origin};
+pub(crate) use origin::{base, is_same_origin};

@@ -1,9 +1,5 @@
-//! Where a request comes from, and where it came to.
+//! Which site a request comes from, and where it came to.
 
-use std::net::{IpAddr, SocketAddr};
-
-use axum::extract::ConnectInfo;
-use http::request::Parts;
 use http::{HeaderMap, header};
 
 use crate::identity::config::Config;
@@ -33,16 +29,6 @@ pub(crate) fn is_same_origin(config: &Config, headers: &HeaderMap) -> bool {
     }
 }
 
-/// The viewer's address: the connection's, or what the trusted proxy says.
-pub(crate) fn client(config: &Config, parts: &Parts) -> Option<IpAddr> {
-    if let Some(name) = &config.client_header {
-        // Proxies append; only the last one is ours.
-        let said = parts.headers.get_all(name.as_str()).iter().next_back()?.to_str().ok()?;
-        return said.rsplit(',').next()?.trim().parse().ok();
-    }
-    parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,17 +55,5 @@ mod tests {
         }
         assert!(!asked(&public, "http://tv.example"), "nor without TLS");
         assert!(!is_same_origin(&here, &headers(&[("host", "tv.example")])), "nobody says so");
-    }
-
-    #[test]
-    fn the_last_proxy_is_believed() {
-        let config = Config { client_header: Some("x-forwarded-for".into()), ..Config::default() };
-        let parts = |value: &'static str| {
-            let request = http::Request::builder().header("x-forwarded-for", value);
-            request.body(()).unwrap().into_parts().0
-        };
-        assert_eq!(client(&config, &parts("1.1.1.1, 192.0.2.7")), "192.0.2.7".parse().ok());
-        assert_eq!(client(&config, &parts("nonsense")), None);
-        assert_eq!(client(&Config::default(), &parts("192.0.2.7")), None, "a header that nobody trusts");
     }
 }

@@ -105,6 +105,7 @@ fn keys_rotate_under_load() {
     let at = Arc::new(AtomicI64::new(T));
     let ring = open(folder.path(), &at);
     let (over, checked) = (AtomicBool::new(false), AtomicI64::new(0));
+    let mut signers = std::collections::BTreeSet::new();
     // Time stands still while a token is in somebody's hand, or months would pass between two lines of a thread that
     // the machine has put aside. The keys are looked after meanwhile.
     let time = RwLock::new(());
@@ -123,15 +124,23 @@ fn keys_rotate_under_load() {
                 }
             });
         }
-        for step in 0..(3 * EVERY_MS / AFTER_MS) {
+        // Between the days on which a key comes and another goes nothing happens.
+        let steps = -2..AHEAD_MS / AFTER_MS + 6;
+        for now in (1..=3).flat_map(|month| steps.clone().map(move |n| T + month * EVERY_MS + n * AFTER_MS)) {
             {
                 let _nobody = time.write().unwrap();
-                at.store(T + step * AFTER_MS, Ordering::SeqCst);
+                at.store(now, Ordering::SeqCst);
             }
             ring.look().unwrap();
+            signers.insert(ring.keys().signer().id().to_owned());
+            let enough = checked.load(Ordering::SeqCst) + 20;
+            while checked.load(Ordering::SeqCst) < enough && !over.load(Ordering::SeqCst) {
+                std::thread::yield_now();
+            }
         }
         over.store(true, Ordering::SeqCst);
     });
+    assert_eq!(signers.len(), 4, "it did rotate");
     assert!(checked.load(Ordering::SeqCst) > 1_000);
 }
 

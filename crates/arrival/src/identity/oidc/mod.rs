@@ -18,11 +18,12 @@ use serde_json::json;
 use store::{Account, External};
 
 use self::flow::Flow;
-use super::api::{Ask, Client, Kept};
+use super::api::{Ask, Kept};
 use super::http::{Asked, Id, OIDC, Set, base};
 use super::problem::Problem;
 use super::session::Begun;
 use super::{Error, Identity, secret};
+use crate::whereabouts::Client;
 
 pub(crate) use self::fetch::is_safe;
 pub(crate) use self::provider::Relying;

@@ -85,7 +85,7 @@ async fn guessing_is_slow_whoever_is_guessed() {
 /// One machine cannot have the whole pool.
 #[tokio::test(flavor = "multi_thread")]
 async fn one_client_is_held_back_and_another_is_not() {
-    let door = Door::configured(|config| config.client_header = Some("x-client".into()));
+    let door = Door::new();
     let from = async |client: &str, n: usize| {
         let body = json!({ "email": format!("v{n}@example.org") });
         door.ask_with("POST", "/register", &[("x-client", client)], body).await.status

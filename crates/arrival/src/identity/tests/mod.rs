@@ -22,6 +22,7 @@ use tower::ServiceExt;
 
 use self::store_gone::Gone;
 use super::*;
+use crate::whereabouts::Client;
 
 /// When tests begin.
 const T: i64 = 1_800_000_000_000;
@@ -53,6 +54,13 @@ fn with(config: Config, accounts: Arc<dyn Accounts>) -> (Identity, Arc<AtomicI64
     let clock = at.clone();
     let identity = Identity::with(config, accounts, Arc::new(move || clock.load(Ordering::SeqCst)));
     (identity.unwrap(), at)
+}
+
+/// Says which address a request comes from, as the whole door does.
+async fn from(mut request: Request<Body>) -> Request<Body> {
+    let address = request.headers().get("x-client").map(|at| at.to_str().unwrap().parse().unwrap());
+    request.extensions_mut().insert(Client(address));
+    request
 }
 
 /// A door with a store that can be taken away.
@@ -96,7 +104,9 @@ impl Door {
         change(&mut config);
         let store = Gone::new(SqliteAccounts::open(&config.accounts).unwrap());
         let (identity, at) = with(config, Arc::new(store.clone()));
-        let app = super::router(identity.clone()).layer(Extension(identity.clone()));
+        let app = super::router(identity.clone())
+            .layer(Extension(identity.clone()))
+            .layer(axum::middleware::map_request(from));
         Door { folder, identity, app, at, store }
     }
 

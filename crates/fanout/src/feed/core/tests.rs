@@ -53,6 +53,17 @@ fn what_is_published_twice_leaves_once_and_has_its_places() {
 }
 
 #[test]
+fn a_lower_revision_after_a_higher_one_leaves_to_nobody_and_has_its_place() {
+    let mut core = Core::new("m", NO_WINDOW);
+    told(&mut core, [start(1, 0), message(1, 10, 2), Update::Live]);
+    assert_eq!(told(&mut core, [message(2, 10, 1), message(3, 10, 3)]), ["(2)", "3=10.3"]);
+    // Also when it comes again, and for what is caught up with.
+    let again = [start(1, 1), message(2, 10, 1), message(3, 10, 3), message(4, 10, 2), Update::Live];
+    assert_eq!(told(&mut core, again), ["(4)"]);
+    assert_eq!(core.counted(), Counts { messages: 2, duplicates: 4, collapsed: 0 });
+}
+
+#[test]
 fn a_connection_that_goes_on_is_not_seen() {
     let mut core = Core::new("m", NO_WINDOW);
     told(&mut core, [start(1, 0), message(1, 10, 1), message(2, 11, 1), Update::Live]);

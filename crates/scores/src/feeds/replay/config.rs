@@ -11,6 +11,9 @@ use super::{Corrections, Faults, Player, now_ms, script};
 use crate::ingest::Format;
 use crate::{Error, Recording, recording};
 
+/// The variable that gives the key, which a command line would show to everybody on the machine.
+pub const KEY_ENV: &str = "PAVILION_FEED_KEY";
+
 /// Settings of `pavilion feed`.
 #[derive(Clone, PartialEq, clap::Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -22,7 +25,7 @@ pub struct Config {
     #[arg(long, default_value = "a")]
     pub provider: String,
     /// Its key, at least 16 characters
-    #[arg(long, env = "PAVILION_FEED_KEY", hide_env_values = true)]
+    #[arg(long, env = KEY_ENV, hide_env_values = true)]
     pub key: String,
     /// What it sends: push (WebSocket) or wire (HTTP)
     #[arg(long, value_enum, default_value = "push")]

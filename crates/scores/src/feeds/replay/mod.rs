@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-pub use self::config::{Config, Match, Outage};
+pub use self::config::{Config, KEY_ENV, Match, Outage};
 pub use self::faults::Faults;
 pub use self::player::Player;
 pub use self::script::{Corrections, script};

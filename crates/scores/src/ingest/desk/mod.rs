@@ -75,7 +75,10 @@ pub(super) struct Desk {
     pub(super) spine: Spine,
     catalog: watch::Receiver<Arc<Catalog>>,
     connections: BTreeMap<String, Vec<Connection>>,
+    /// Every feed of the configuration, and whoever else has spoken.
     seen: BTreeMap<String, Seen>,
+    /// The same for each match that a provider speaks of.
+    spoken: BTreeMap<(String, String), Seen>,
     letters: Letters,
     clock: Clock,
 }
@@ -89,13 +92,19 @@ struct Batch {
 }
 
 impl Desk {
-    pub(super) fn new(core: Core, spine: Spine, catalog: watch::Receiver<Arc<Catalog>>) -> Desk {
+    pub(super) fn new(
+        core: Core,
+        spine: Spine,
+        catalog: watch::Receiver<Arc<Catalog>>,
+        feeds: impl Iterator<Item = String>,
+    ) -> Desk {
         Desk {
             core,
             spine,
             catalog,
             connections: BTreeMap::new(),
-            seen: BTreeMap::new(),
+            seen: feeds.map(|feed| (feed, Seen::default())).collect(),
+            spoken: BTreeMap::new(),
             letters: Letters::default(),
             clock: Clock::new(),
         }
@@ -200,7 +209,12 @@ impl Desk {
                 meters::decided(provider, &match_id, &outcome, age_ms);
                 match outcome {
                     Outcome::Refused(why) => return Err(Unreadable { seq: Some(seq), why }),
-                    _ => return Ok(()),
+                    // What is refused may name a match that nobody has.
+                    _ => {
+                        let spoken = Seen { last_ms: Some(now_ms), age_ms: Some(age_ms) };
+                        self.spoken.insert((provider.to_owned(), match_id), spoken);
+                        return Ok(());
+                    }
                 }
             }
             Err(Unreadable { seq, why }) => (seq, why),

@@ -8,7 +8,7 @@ use crate::ingest::letters::DeadLetter;
 use crate::ingest::limits::KEPT_MS;
 use crate::ingest::meters;
 use crate::ingest::spine::Ending;
-use crate::ingest::status::{MatchStatus, ProviderStatus, Status};
+use crate::ingest::status::{MatchStatus, ProviderStatus, Seen, Spoken, Status};
 
 impl Desk {
     pub(super) async fn tick(&mut self) -> Result<(), Ending> {
@@ -53,6 +53,8 @@ impl Desk {
             self.core.close(&id);
             self.spine.forget(&id);
         }
+        let long_ago = |seen: &Seen| seen.last_ms.is_none_or(|last| last < now_ms - KEPT_MS);
+        self.spoken.retain(|(_, id), seen| live(id) || !long_ago(seen));
         if !events.is_empty() || !letters.is_empty() {
             self.spine.append(&mut self.core, &catalog, &events, letters).await?;
         }
@@ -70,8 +72,15 @@ impl Desk {
         let providers = ids.into_iter().map(|id| {
             let (gaps, waiting) = self.core.gaps(id);
             let seen = self.seen.get(id).copied().unwrap_or_default();
+            let spoken = self.spoken.range((id.clone(), String::new())..).take_while(|((of, _), _)| of == id);
+            let matches = spoken.map(|((_, match_id), seen)| Spoken {
+                match_id: match_id.clone(),
+                silent_ms: seen.last_ms.map(|last| now_ms - last),
+                age_ms: seen.age_ms,
+            });
             ProviderStatus {
                 provider: id.clone(),
+                matches: matches.collect(),
                 connections: self.connections.get(id).map_or(0, Vec::len),
                 contiguous: self.core.contiguous(id),
                 newest: self.core.newest_seq(id),
@@ -87,6 +96,7 @@ impl Desk {
             let delay = self.core.delay(&entry.id);
             MatchStatus {
                 match_id: entry.id.clone(),
+                title: entry.title.clone(),
                 status: entry.status,
                 happenings: self.core.len(&entry.id),
                 age_ms: delay.and_then(|delay| delay.age_ms(now_ms)),

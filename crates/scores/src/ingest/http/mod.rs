@@ -14,7 +14,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use http_body_util::{BodyExt, Limited};
 use store::Registers;
-use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::config::Format;
@@ -38,7 +38,7 @@ pub(super) struct Shared {
 #[derive(Clone, Debug)]
 pub(super) struct Peer {
     pub(super) ip: std::net::IpAddr,
-    pub(super) place: Arc<OwnedSemaphorePermit>,
+    pub(super) place: listen::http::Place,
 }
 
 pub(super) fn router(shared: Arc<Shared>) -> Router {
@@ -85,7 +85,7 @@ async fn status(State(shared): State<Arc<Shared>>, headers: HeaderMap) -> Respon
         return unauthorised();
     }
     let (reply, answer) = oneshot::channel();
-    match ask(&shared, Ask::Status(reply), answer).await {
+    match ask(&shared.asks, Ask::Status(reply), answer).await {
         Ok(status) => Json(status).into_response(),
         Err(refusal) => refusal,
     }
@@ -162,7 +162,7 @@ async fn take(State(shared): State<Arc<Shared>>, Path(provider): Path<String>, r
     }
     let (reply, answer) = oneshot::channel();
     let said = Ask::Said { provider, only, heard, reply: Reply::Once(reply) };
-    match ask(&shared, said, answer).await {
+    match ask(&shared.asks, said, answer).await {
         Ok(answer) => Json(answer).into_response(),
         Err(refusal) => refusal,
     }
@@ -196,9 +196,13 @@ async fn whole(body: Body) -> Result<Bytes, Response> {
 }
 
 /// Asks the desk, which may be held back by the disk.
-async fn ask<T>(shared: &Shared, ask: Ask, answer: oneshot::Receiver<T>) -> Result<T, Response> {
+pub(super) async fn ask<T>(
+    asks: &mpsc::Sender<Ask>,
+    ask: Ask,
+    answer: oneshot::Receiver<T>,
+) -> Result<T, Response> {
     let asked = async {
-        shared.asks.send(ask).await.ok()?;
+        asks.send(ask).await.ok()?;
         answer.await.ok()
     };
     match tokio::time::timeout(ANSWER_MAX, asked).await {
@@ -214,14 +218,14 @@ fn unauthorised() -> Response {
     ([(header::WWW_AUTHENTICATE, "Bearer")], refusal).into_response()
 }
 
-fn unavailable(detail: &str) -> Response {
+pub(super) fn unavailable(detail: &str) -> Response {
     let wait_s = fastrand::u32(1..=5);
     let refusal = problem(StatusCode::SERVICE_UNAVAILABLE, "Not now", detail);
     ([(header::RETRY_AFTER, wait_s.to_string())], refusal).into_response()
 }
 
 /// RFC 9457.
-fn problem(status: StatusCode, title: &str, detail: &str) -> Response {
+pub(super) fn problem(status: StatusCode, title: &str, detail: &str) -> Response {
     let body = serde_json::json!({ "title": title, "detail": detail, "status": status.as_u16() });
     (status, [(header::CONTENT_TYPE, "application/problem+json")], body.to_string()).into_response()
 }

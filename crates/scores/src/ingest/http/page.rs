@@ -68,7 +68,7 @@ pub(super) async fn state(
     };
     let (reply, answer) = oneshot::channel();
     let provider = format!("scorer-{bound}");
-    match ask(&shared, Ask::State { provider, match_id: bound.clone(), reply }, answer).await {
+    match ask(&shared.asks, Ask::State { provider, match_id: bound.clone(), reply }, answer).await {
         Ok(Standing { acked, next_seq, missing, events }) => {
             let statements: Vec<serde_json::Value> = events.iter().map(push::of_event).collect();
             Json(serde_json::json!({

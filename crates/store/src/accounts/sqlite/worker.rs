@@ -84,10 +84,13 @@ impl Worker {
             (good, Box::new(deliver))
         };
         let job = Job { deadline: Instant::now() + ANSWER_MAX, work: Box::new(work) };
-        self.0.try_send(job).map_err(|_| Error::Busy)?;
+        self.0.try_send(job).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => Error::Busy,
+            mpsc::error::TrySendError::Closed(_) => Error::Worker,
+        })?;
         match tokio::time::timeout(ANSWER_MAX, answer).await {
             Ok(Ok(done)) => done,
-            Ok(Err(_)) | Err(_) => Err(Error::Busy),
+            Ok(Err(_)) | Err(_) => Err(Error::Late),
         }
     }
 }

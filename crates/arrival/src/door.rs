@@ -1,0 +1,146 @@
+//! What the door's handlers share, and how it is put together.
+
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use store::{Entitlements, Registers, Sqlite, SqliteEntitlements};
+use tokio_util::sync::CancellationToken;
+
+use crate::catalog::{Keeper, keep_stopped, seed};
+use crate::entitlement::limits::CHECK_MAX_MS;
+use crate::entitlement::{Cache, Checker, follow};
+use crate::identity::Identity;
+use crate::panic::{self, Panic};
+use crate::play::{Advice, Passes, Word};
+use crate::shed::Shed;
+use crate::slots::Slots;
+use crate::whereabouts::Whereabouts;
+use crate::{Config, Error};
+
+/// How often levers are read, and a part of the slots is looked through: all of them once a minute.
+const LEVERS_EVERY: Duration = Duration::from_secs(1);
+
+/// Where the advice stands in the registers.
+pub(crate) const ADVICE: &str = "lever/advice";
+
+/// Everything.
+pub(crate) struct Door {
+    pub(crate) config: Config,
+    pub(crate) identity: Identity,
+    pub(crate) passes: Box<dyn Passes>,
+    pub(crate) registers: Arc<dyn Registers>,
+    pub(crate) entitlements: Arc<dyn Entitlements>,
+    pub(crate) keeper: Arc<Keeper>,
+    pub(crate) checker: Arc<Checker>,
+    pub(crate) panic: Arc<Panic>,
+    pub(crate) slots: Slots,
+    pub(crate) shed: Shed,
+    pub(crate) places: Whereabouts,
+    advice: RwLock<Advice>,
+    /// Who reads the levers: what was read before a change must not be taken for what stands after it.
+    reading: tokio::sync::Mutex<()>,
+}
+
+/// What a door stands on.
+pub(crate) struct Stores {
+    pub(crate) registers: Arc<dyn Registers>,
+    pub(crate) entitlements: Arc<dyn Entitlements>,
+    /// The longest that a viewer waits for a check.
+    pub(crate) patience: Duration,
+}
+
+impl Stores {
+    /// The embedded ones, in the files of the configuration.
+    pub(crate) fn open(config: &Config) -> Result<Stores, Error> {
+        for file in [&config.store, &config.entitlements, &config.journal] {
+            if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+                std::fs::create_dir_all(folder)?;
+            }
+        }
+        Ok(Stores {
+            registers: Arc::new(Sqlite::open(&config.store)?),
+            entitlements: Arc::new(SqliteEntitlements::open(&config.entitlements)?),
+            patience: Duration::from_millis(CHECK_MAX_MS as u64),
+        })
+    }
+}
+
+impl Door {
+    /// Puts it together, and begins what goes on beside the requests, until `shutdown`.
+    pub(crate) async fn open(
+        config: Config,
+        stores: Stores,
+        identity: Identity,
+        shutdown: CancellationToken,
+    ) -> Result<Arc<Door>, Error> {
+        let Stores { registers, entitlements, patience } = stores;
+        let places = Whereabouts::open(&config.places)?;
+        let panic = Arc::new(Panic::open(&config.journal)?);
+        let keeper = Keeper::follow(registers.clone(), entitlements.clone(), shutdown.clone()).await?;
+        seed(&keeper, &config, crate::now_ms()).await?;
+        let checker =
+            Checker::start(entitlements.clone(), Cache::default(), panic.clone(), patience, shutdown.clone());
+        let door = Arc::new(Door {
+            identity,
+            passes: Box::new(Word(config.pass.clone())),
+            registers,
+            entitlements,
+            keeper,
+            checker,
+            panic,
+            slots: Slots::default(),
+            shed: Shed::new(config.per_address, crate::now_ms()),
+            places,
+            advice: RwLock::default(),
+            reading: tokio::sync::Mutex::new(()),
+            config,
+        });
+        door.follow_levers().await;
+        tokio::spawn(panic::run(
+            door.panic.clone(),
+            door.checker.clone(),
+            door.keeper.clone(),
+            shutdown.clone(),
+        ));
+        if !door.config.no_copy {
+            tokio::spawn(follow(door.checker.clone(), shutdown.clone()));
+        }
+        let tending = door.clone();
+        tokio::spawn(async move {
+            let mut n = 0;
+            while !keep_stopped(&shutdown, LEVERS_EVERY).await {
+                tending.follow_levers().await;
+                tending.slots.sweep(n, crate::now_ms());
+                n += 1;
+            }
+        });
+        Ok(door)
+    }
+
+    /// Reads what operators have set. What cannot be read stays as it is.
+    pub(crate) async fn follow_levers(&self) {
+        let _one_at_a_time = self.reading.lock().await;
+        if let Err(error) = self.panic.follow(&*self.registers).await {
+            tracing::warn!(%error, "the levers are not fresh");
+            return;
+        }
+        match self.registers.get(ADVICE).await {
+            Ok(register) => {
+                let advice = register.map(|r| serde_json::from_str(&r.value)).transpose();
+                match advice {
+                    Ok(advice) => {
+                        *self.advice.write().unwrap_or_else(PoisonError::into_inner) =
+                            advice.unwrap_or_default();
+                    }
+                    Err(error) => tracing::error!(%error, "the advice cannot be read"),
+                }
+            }
+            Err(error) => tracing::warn!(%error, "the levers are not fresh"),
+        }
+    }
+
+    /// What clients are advised to do now.
+    pub(crate) fn advice(&self) -> Advice {
+        self.advice.read().unwrap_or_else(PoisonError::into_inner).under(self.shed.pressure().value())
+    }
+}

@@ -1,0 +1,20 @@
+//! Play: every dear check once, and all that a player needs as the answer. From here on the edge decides alone.
+
+mod admin;
+mod advice;
+mod answer;
+mod asker;
+mod http;
+pub(crate) mod limits;
+mod passes;
+mod problem;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use admin::router as admin;
+pub use advice::{Advice, BackOff};
+pub(crate) use asker::Asker;
+pub(crate) use http::router;
+pub use passes::{Grant, Passes, Word};
+pub use problem::Problem;
+pub(crate) use problem::listed;

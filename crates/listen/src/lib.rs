@@ -1,0 +1,15 @@
+//! What servers of several rooms have in common beside their answers.
+//!
+//! * [`http`]: accepting connections, bounding them, letting them end; for those that need no loop of their own.
+//! * [`tls`]: TLS 1.3 with a certificate that may change while the listener is open.
+//! * [`coding`]: compressed forms, for those who make a text once and give it out often.
+//! * [`Rewound`]: a connection of which something was read already.
+//!
+//! It knows no paths, no passes and no media.
+
+pub mod coding;
+pub mod http;
+mod rewound;
+pub mod tls;
+
+pub use rewound::Rewound;

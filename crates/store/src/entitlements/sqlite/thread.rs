@@ -1,0 +1,115 @@
+//! One thread with one connection and a bounded queue: never more work than it can do before its deadline.
+
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, TransactionBehavior};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::Error;
+
+/// Work that waits. At half a millisecond each the last of them is done within the deadline; more would be waited for
+/// in vain.
+const QUEUE_MAX: usize = 1_024;
+
+/// The longest from being asked to the answer, unless set. A viewer's tap has 1.5 s in all; what comes later than this is
+/// of no use to them, so it is not begun.
+pub(super) const DEADLINE: Duration = Duration::from_millis(750);
+
+/// One piece of work, which answers by itself.
+struct Job {
+    /// True: it was done and may be committed. The answer is kept until then.
+    work: Box<dyn FnOnce(&Connection) -> Done + Send>,
+    by: Instant,
+}
+
+/// Work that was done, and answers when told that its transaction was committed.
+type Done = Box<dyn FnOnce(Result<(), String>) + Send>;
+
+/// A handle to the thread, which ends with the last of them.
+#[derive(Clone)]
+pub(super) struct Worker {
+    jobs: mpsc::Sender<Job>,
+    deadline: Duration,
+}
+
+impl Worker {
+    /// `writes`: whatever waits becomes one transaction, so that many share one wait for the disk.
+    pub(super) fn start(
+        name: &str,
+        connection: Connection,
+        deadline: Duration,
+        writes: bool,
+    ) -> Result<Worker, Error> {
+        let (jobs, waiting) = mpsc::channel(QUEUE_MAX);
+        std::thread::Builder::new()
+            .name(name.into())
+            .spawn(move || run(connection, waiting, writes))
+            .map_err(Error::Thread)?;
+        Ok(Worker { jobs, deadline })
+    }
+
+    /// Runs this on the thread.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, Error> {
+        let (reply, answer) = oneshot::channel();
+        let work = Box::new(move |c: &Connection| -> Done {
+            let outcome = savepoint(c, work);
+            Box::new(move |committed| {
+                let outcome = match committed {
+                    Ok(()) => outcome.map_err(Error::Sqlite),
+                    Err(why) => Err(Error::Commit(why)),
+                };
+                // Nobody may be waiting any more; that is their affair.
+                let _ = reply.send(outcome);
+            })
+        });
+        let by = Instant::now() + self.deadline;
+        self.jobs.try_send(Job { work, by }).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => Error::Busy,
+            mpsc::error::TrySendError::Closed(_) => Error::Worker,
+        })?;
+        match tokio::time::timeout_at(by.into(), answer).await {
+            Ok(Ok(outcome)) => outcome,
+            // The thread dropped it: it was not begun in time.
+            Ok(Err(_)) | Err(_) => Err(Error::Late),
+        }
+    }
+}
+
+/// What fails within a group takes back only its own.
+fn savepoint<T>(
+    c: &Connection,
+    work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
+    if c.is_autocommit() {
+        return work(c);
+    }
+    c.execute_batch("SAVEPOINT one")?;
+    match work(c) {
+        Ok(done) => c.execute_batch("RELEASE one").map(|()| done),
+        Err(error) => c.execute_batch("ROLLBACK TO one; RELEASE one").and(Err(error)),
+    }
+}
+
+fn run(mut connection: Connection, mut jobs: mpsc::Receiver<Job>, writes: bool) {
+    let mut group = Vec::with_capacity(QUEUE_MAX);
+    while jobs.blocking_recv_many(&mut group, if writes { QUEUE_MAX } else { 1 }) > 0 {
+        // Dropping a job is its answer.
+        group.retain(|job| job.by > Instant::now());
+        if !writes {
+            group.drain(..).for_each(|job| (job.work)(&connection)(Ok(())));
+            continue;
+        }
+        match connection.transaction_with_behavior(TransactionBehavior::Immediate) {
+            Ok(tx) => {
+                let done: Vec<Done> = group.drain(..).map(|job| (job.work)(&tx)).collect();
+                let committed = tx.commit().map_err(|error| error.to_string());
+                done.into_iter().for_each(|answer| answer(committed.clone()));
+            }
+            // Those who wait are told that they are late; the reason is the same for all.
+            Err(_) => group.clear(),
+        }
+    }
+}
