@@ -21,6 +21,7 @@ use crate::{Error, package};
 
 /// Settings of encryption; the same for both pipelines.
 #[derive(Clone, Debug, Default, PartialEq, clap::Args, Serialize, Deserialize)]
+#[group(skip)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Encrypt what is published: cbcs for all of today's devices, cenc for older ones.

@@ -63,7 +63,7 @@ impl Ground {
             for part in 0..self.grid.parts() {
                 let at = Position { msn, part };
                 if self.listed_at(at) > now {
-                    let open = Open { msn, start, init, discontinuity: false, parts };
+                    let open = Open { msn, start, init, key: None, discontinuity: false, parts };
                     media.open = Some(open).filter(|o| !o.parts.is_empty());
                     break 'all;
                 }
@@ -71,7 +71,7 @@ impl Ground {
                 parts.push(Part { index: part, letter: Letter::A, duration, independent: part == 0, gap });
             }
             let source = if parts.iter().any(|p| p.gap) { None } else { Some(Letter::A) };
-            let open = Open { msn, start, init, discontinuity: false, parts };
+            let open = Open { msn, start, init, key: None, discontinuity: false, parts };
             media.segments.push_back(open.close(self.grid.segment(), source));
             media.ended = msn == self.last;
         }
@@ -94,7 +94,8 @@ impl Ground {
             let directives = Directives::parse(query).unwrap();
             return match directives.judge(&media.grid, media.judged_end()) {
                 Verdict::Now => {
-                    let text = (self.spoil)(hls::render(&media, directives.skip, &hls::flavour::FLAVOURS[0]), now);
+                    let text =
+                        (self.spoil)(hls::render(&media, directives.skip, &hls::flavour::FLAVOURS[0]), now);
                     Some(Answer::Body(Bytes::from(text)))
                 }
                 Verdict::Wait(_) => None,
