@@ -16,8 +16,39 @@ function keys() {
   return [{ ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'RS256', kid: randomUUID() }];
 }
 
+// What it keeps is not its own, so that a new one with new keys goes on with the old one's codes.
+const kept = new Map();
+
+class Adapter {
+  constructor(model) {
+    this.model = model;
+  }
+  key(id) {
+    return `${this.model}:${id}`;
+  }
+  async upsert(id, payload) {
+    kept.set(this.key(id), payload);
+  }
+  async find(id) {
+    return kept.get(this.key(id));
+  }
+  async findByUid(uid) {
+    return [...kept].find(([key, { uid: its }]) => key.startsWith(this.key('')) && its === uid)?.[1];
+  }
+  async consume(id) {
+    kept.get(this.key(id)).consumed = Math.floor(Date.now() / 1000);
+  }
+  async destroy(id) {
+    kept.delete(this.key(id));
+  }
+  async revokeByGrantId(grant) {
+    for (const [key, { grantId }] of kept) if (grantId === grant) kept.delete(key);
+  }
+}
+
 function provide(issuer) {
   return new Provider(issuer, {
+    adapter: Adapter,
     clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [redirectUri] }],
     jwks: { keys: keys() },
     cookies: { keys: ['of tests'] },
@@ -30,7 +61,6 @@ function provide(issuer) {
 const server = createServer();
 server.listen(0, '127.0.0.1', () => {
   const issuer = `http://127.0.0.1:${server.address().port}`;
-  // What it keeps is the module's, so a new one with new keys goes on with the old one's codes.
   let handle = provide(issuer);
   server.on('request', (request, response) => handle(request, response));
   console.log(JSON.stringify({ issuer }));

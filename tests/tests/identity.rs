@@ -80,9 +80,11 @@ impl Browser {
         for line in answer.headers().get_all("set-cookie") {
             let mut fields = line.to_str().unwrap().split(';').map(str::trim);
             let (name, value) = fields.next().unwrap().split_once('=').unwrap();
-            let below =
-                fields.find_map(|field| field.to_lowercase().strip_prefix("path=").map(str::to_owned));
-            let key = (origin.to_owned(), below.unwrap_or_else(|| "/".to_owned()), name.to_owned());
+            let below = fields.find_map(|field| {
+                field.split_once('=').filter(|(name, _)| name.eq_ignore_ascii_case("path"))
+            });
+            let below = below.map_or("/", |(_, path)| path);
+            let key = (origin.to_owned(), below.to_owned(), name.to_owned());
             if value.is_empty() {
                 drop(self.jar.remove(&key))
             } else {

@@ -161,6 +161,17 @@ impl House {
         said(self.app.clone().oneshot(request).await.unwrap()).await
     }
 
+    /// Plays as somebody of whom nothing is known but what they bring.
+    pub(crate) async fn play_with(&self, r#match: &str, token: Option<&str>) -> Said {
+        let mut request = Request::builder().method("POST").uri(format!("/v1/matches/{match}/play"));
+        if let Some(token) = token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        let mut request = request.header("host", "tv.example:8080").body(Body::empty()).unwrap();
+        request.extensions_mut().insert(ConnectInfo(SocketAddr::new(HOME.parse().unwrap(), 1)));
+        said(self.app.clone().oneshot(request).await.unwrap()).await
+    }
+
     pub(crate) async fn play(&self, r#match: &str, viewer: &Viewer) -> Said {
         self.ask("POST", &format!("/v1/matches/{match}/play"), viewer, HOME).await
     }

@@ -96,6 +96,39 @@ async fn who_has_bought_it_plays_and_the_others_are_told_why_not() {
 }
 
 #[tokio::test]
+async fn who_asks_is_who_their_token_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let house = House::open(folder.path(), false).await;
+    house.sell().await;
+    house.buy(&["ann".into()]).await;
+    let identity = &house.door.identity;
+    let token = |who: Viewer| identity.token_for(&who, None).unwrap();
+    let anns = token(viewer(Some("ann"), "phone"));
+    let said = house.play_with("cup", Some(&anns)).await;
+    assert_eq!(said.status, StatusCode::OK, "{}", said.body);
+    let claims = identity.verify(said.body["scores"]["token"].as_str().unwrap()).unwrap();
+    assert_eq!(
+        (claims.sub.as_str(), claims.dev.as_deref(), claims.country.as_deref()),
+        ("ann", Some("phone"), Some("IN"))
+    );
+    assert_eq!(
+        house.play_with("cup", Some(&token(viewer(Some("eve"), "phone")))).await.problem(),
+        "not-bought"
+    );
+    for nobody in [None, Some(token(viewer(None, "ann")))] {
+        let said = house.play_with("cup", nobody.as_deref()).await;
+        assert_eq!((said.status, said.problem()), (StatusCode::UNAUTHORIZED, "log-in"));
+        let said = house.play_with("final", nobody.as_deref()).await;
+        assert_eq!(said.status, StatusCode::OK, "what is free is everybody's: {}", said.body);
+        let claims = identity.verify(said.body["scores"]["token"].as_str().unwrap()).unwrap();
+        assert!(claims.sub.starts_with("device:"), "{}", claims.sub);
+    }
+    // A token that does not hold is not the same as none: whoever paid must not be taken for nobody.
+    let said = house.play_with("final", Some(&anns[..anns.len() - 8])).await;
+    assert_eq!((said.status, said.problem()), (StatusCode::UNAUTHORIZED, "unauthenticated"));
+}
+
+#[tokio::test]
 async fn the_copy_of_all_purchases_answers_without_a_check() {
     let folder = tempfile::tempdir().unwrap();
     let house = House::with(crate::Config { no_copy: false, ..config(folder.path()) }, false).await;
