@@ -149,11 +149,16 @@ impl Admit for Gate {
 
 impl Gate {
     /// Admits a request for a resource of a match; gives the country that it was admitted from.
-    fn admit(&self, match_id: &str, uri: &Uri, headers: &HeaderMap) -> Result<Option<String>, Refusal> {
+    fn admit(
+        &self,
+        match_id: &str,
+        uri: &Uri,
+        headers: &HeaderMap,
+        now_s: i64,
+    ) -> Result<Option<String>, Refusal> {
         let claims = match &self.keys {
             None => Claims { exp: i64::MAX, ..Claims::default() },
             Some(keys) => {
-                let now_s = self.now_s(wall_ms(), Instant::now());
                 let verified = token(uri, headers).map(|token| keys.borrow().verify(token, now_s));
                 match verified {
                     Some(Ok(claims)) => claims,
@@ -236,7 +241,8 @@ async fn answer<B>(gate: &Gate, cache: Arc<Edge>, request: &Request<B>) -> Resul
     else {
         return Err(nothing());
     };
-    let region = gate.admit(match_id, uri, request.headers())?;
+    let now_s = gate.now_s(wall_ms(), Instant::now());
+    let region = gate.admit(match_id, uri, request.headers(), now_s)?;
     let asked = Request::builder().method(request.method()).uri(keyed(uri, region.as_deref()));
     let mut asked = asked.body(None).map_err(|_| nothing())?;
     // A token is no part of what is shared.
@@ -277,5 +283,35 @@ struct Counted(Watching);
 impl watching::Count for Counted {
     fn of(&self, match_id: &str) -> u64 {
         self.0.of(match_id) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pass::Signer;
+    use std::time::Duration;
+
+    #[test]
+    fn a_wall_clock_that_is_set_back_brings_no_token_to_life() {
+        const HOUR_S: i64 = 3_600;
+        let (began, wall_s) = (Instant::now(), 1_764_490_000);
+        let signer = Signer::generate("k").unwrap();
+        let keys = Arc::new(KeySet::from_jwks(&signer.jwks()).unwrap());
+        let gate = Gate {
+            catalog: watch::channel(Arc::default()).1,
+            keys: Some(watch::channel(keys).1),
+            country_header: None,
+            clock: Mutex::new(Steady::new(wall_s * 1_000, began)),
+        };
+        let claims = Claims { sub: "v".into(), exp: wall_s + 60, ..Claims::default() };
+        let uri = format!("/v1/matches/m/card?access_token={}", signer.sign(&claims).unwrap());
+        let refused = |after_s: u64, wall_s: i64| {
+            let now_s = gate.now_s(wall_s * 1_000, began + Duration::from_secs(after_s));
+            gate.admit("m", &uri.parse().unwrap(), &HeaderMap::new(), now_s).unwrap_err().status
+        };
+        assert_eq!(refused(30, wall_s + 30), 404, "it holds, but there is no such match");
+        assert_eq!(refused(100, wall_s + 100), 401);
+        assert_eq!(refused(110, wall_s + 110 - HOUR_S), 401, "set back by an hour");
     }
 }
