@@ -1,4 +1,4 @@
-//! Who issues tokens: the all-in-one until the door does, and tests.
+//! Who issues tokens: the door, and tests.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
