@@ -2,7 +2,6 @@
 // one without the data) with mistakes, a reload, and everything arrives. axe finds nothing on any pane.
 
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 
 import { axe, open, PHONE, screenshot, until } from './browser.mjs';
