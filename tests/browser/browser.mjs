@@ -13,15 +13,19 @@ const tool = createRequire(new URL('../../web/package.json', import.meta.url));
 const { chromium } = tool('playwright-core');
 
 /** axe-core's source, to be put into pages. */
-export const AXE = tool.resolve('axe-core/axe.min.js');
+const AXE = tool.resolve('axe-core/axe.min.js');
 
 /** The app under test, and how long each profile is watched. */
 export const BASE = (process.env.PAVILION_URL ?? 'http://127.0.0.1:8080').replace(/\/$/, '');
 export const SECONDS = Number(process.env.SECONDS ?? 30);
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
-/** axe finds nothing on the page as it stands. */
+/** axe finds nothing on the page once what slides in has come to rest: half seen, everything lacks contrast. */
 export async function axe(page, where) {
+  await page.evaluate(() => {
+    const passing = document.getAnimations().filter((a) => a.effect?.getComputedTiming().endTime !== Infinity);
+    return Promise.allSettled(passing.map((a) => a.finished)).then(() => {});
+  });
   // The content security policy forbids foreign scripts; evaluate is not bound by it.
   await page.evaluate(await readFile(AXE, 'utf8'));
   const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));

@@ -2,10 +2,9 @@
 // one without the data) with mistakes, a reload, and everything arrives. axe finds nothing on any pane.
 
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 
-import { AXE, open, PHONE, screenshot, until } from './browser.mjs';
+import { axe, open, PHONE, screenshot, until } from './browser.mjs';
 import { cricsheet, Scorer, totals } from './scorer.mjs';
 import { fake } from './scores-fake.mjs';
 
@@ -28,13 +27,6 @@ const MADE_UP = {
 
 function one(batter, non_striker, runs, extras = {}) {
   return { batter, non_striker, bowler: 'B 1', runs, extras, wickets: [] };
-}
-
-async function axe(page, where) {
-  await page.evaluate(await readFile(AXE, 'utf8'));
-  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-  const words = found.violations.map((v) => `${v.id}: ${v.help} (${v.nodes.map((n) => n.target).join('; ')})`);
-  assert.deepEqual(words, [], `axe on ${where}`);
 }
 
 /** What the statements that arrived come to: of each event the highest revision. */

@@ -2,10 +2,9 @@
 // shown, a lost stream is said and got over, key moments go back to the picture, and axe finds nothing.
 
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 
-import { AXE, DESKTOP, open, PHONE, screenshot, SMALL, stats, until } from './browser.mjs';
+import { axe, DESKTOP, open, PHONE, screenshot, SMALL, stats, until } from './browser.mjs';
 import { board, scored, watchBalls } from './scores.mjs';
 import { fake } from './scores-fake.mjs';
 
@@ -19,13 +18,6 @@ before(async () => {
 after(() => ground?.close());
 
 const watchUrl = () => `${ground.url}/watch/demo?player=hls&profile=steady`;
-
-async function axe(page, where) {
-  await page.evaluate(await readFile(AXE, 'utf8'));
-  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-  const words = found.violations.map((v) => `${v.id}: ${v.help} (${v.nodes.map((n) => n.target).join('; ')})`);
-  assert.deepEqual(words, [], `axe on ${where}`);
-}
 
 async function playing(page) {
   await page.goto(watchUrl());
