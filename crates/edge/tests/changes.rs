@@ -74,13 +74,13 @@ async fn that_an_answer_is_for_one_is_no_failure_of_the_one_before() {
         })
     });
     let edge = upstream.edge(Rules::Live);
-    assert_eq!(get(&edge, "/m/page").await.text(), "0");
+    assert_eq!(get(&edge, "/m/page.html").await.text(), "0");
     sleep(ms(1_500)).await;
-    let got = get(&edge, "/m/page").await;
+    let got = get(&edge, "/m/page.html").await;
     assert!(got.text() == "1" && got.headers.contains_key(SET_COOKIE));
     // Alone still; its answer may be shared again.
-    assert_eq!(get(&edge, "/m/page").await.text(), "2");
-    let got = get(&edge, "/m/page").await;
+    assert_eq!(get(&edge, "/m/page.html").await.text(), "2");
+    let got = get(&edge, "/m/page.html").await;
     assert_eq!(got.text(), "3", "the one of long ago was given, as if the upstream were down");
     assert!(!got.headers.contains_key(VARY) && got.headers.contains_key(CACHE_CONTROL));
 }
