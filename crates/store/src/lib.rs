@@ -13,6 +13,7 @@ mod registers;
 mod replay;
 mod sqlite;
 mod sqlite_log;
+mod worker;
 
 pub mod conformance;
 

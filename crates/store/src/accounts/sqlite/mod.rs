@@ -2,7 +2,6 @@
 
 mod people;
 mod sessions;
-mod worker;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,15 +11,19 @@ use std::time::Duration;
 use async_trait::async_trait;
 use rusqlite::Connection;
 
-use self::worker::Worker;
 use super::{
     Account, Accounts, Code, Digest, External, NewSession, Profile, Put, Rotated, Rotation, Session, Taken,
 };
 use crate::Error;
+use crate::worker::Worker;
 
 /// How long one process waits for another's transaction, which takes some milliseconds; well under the time in which
 /// an answer is due.
 const BUSY_MAX: Duration = Duration::from_millis(500);
+
+/// The longest wait for an answer. A login takes less than a tenth of it on a slow disk; beyond it the store counts as
+/// gone, and the door has other answers.
+const ANSWER_MAX: Duration = Duration::from_secs(1);
 
 /// Threads that read: a slow one (a list) does not hold up the others.
 const READERS: usize = 2;
@@ -41,8 +44,9 @@ impl SqliteAccounts {
     /// It cannot be opened, or a thread cannot be started.
     pub fn open(path: &Path) -> Result<SqliteAccounts, Error> {
         let open = || crate::sqlite::open(path, BUSY_MAX, prepare);
-        let writer = Worker::writes(open()?)?;
-        let readers = (0..READERS).map(|_| Worker::reads(open()?)).collect::<Result<_, _>>()?;
+        let writer = Worker::start("accounts-write", open()?, ANSWER_MAX, true)?;
+        let reader = |_| Worker::start("accounts-read", open()?, ANSWER_MAX, false);
+        let readers = (0..READERS).map(reader).collect::<Result<_, _>>()?;
         Ok(SqliteAccounts { writer, readers, next: Arc::default() })
     }
 
@@ -94,22 +98,22 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
 impl Accounts for SqliteAccounts {
     async fn create(&self, account: &Account) -> Result<bool, Error> {
         let account = account.clone();
-        self.writer.ask(move |c| people::create(c, &account)).await
+        self.writer.run(move |c| people::create(c, &account)).await
     }
 
     async fn account(&self, id: &str) -> Result<Option<Account>, Error> {
         let id = id.to_owned();
-        self.reader().ask(move |c| people::account(c, &id)).await
+        self.reader().run(move |c| people::account(c, &id)).await
     }
 
     async fn by_email(&self, email: &str) -> Result<Option<Account>, Error> {
         let email = email.to_owned();
-        self.reader().ask(move |c| people::by_email(c, &email)).await
+        self.reader().run(move |c| people::by_email(c, &email)).await
     }
 
     async fn by_external(&self, external: &External, new: &Account) -> Result<Account, Error> {
         let (external, new) = (external.clone(), new.clone());
-        self.writer.ask(move |c| people::by_external(c, &external, new)).await
+        self.writer.run(move |c| people::by_external(c, &external, new)).await
     }
 
     async fn set_password(
@@ -121,7 +125,7 @@ impl Accounts for SqliteAccounts {
     ) -> Result<bool, Error> {
         let (account, hash, keep) = (account.to_owned(), hash.to_owned(), keep.map(str::to_owned));
         self.writer
-            .ask(move |c| {
+            .run(move |c| {
                 let there = people::set_password(c, &account, &hash)?;
                 sessions::end_others(c, &account, keep.as_deref(), now_ms)?;
                 Ok(there)
@@ -131,77 +135,77 @@ impl Accounts for SqliteAccounts {
 
     async fn rehash(&self, account: &str, old: &str, new: &str) -> Result<bool, Error> {
         let (account, old, new) = (account.to_owned(), old.to_owned(), new.to_owned());
-        self.writer.ask(move |c| people::rehash(c, &account, &old, &new)).await
+        self.writer.run(move |c| people::rehash(c, &account, &old, &new)).await
     }
 
     async fn delete(&self, account: &str) -> Result<bool, Error> {
         let account = account.to_owned();
-        self.writer.ask(move |c| people::delete(c, &account)).await
+        self.writer.run(move |c| people::delete(c, &account)).await
     }
 
     async fn put_code(&self, email: &str, code: &Code) -> Result<(), Error> {
         let (email, code) = (email.to_owned(), code.clone());
-        self.writer.ask(move |c| people::put_code(c, &email, &code)).await
+        self.writer.run(move |c| people::put_code(c, &email, &code)).await
     }
 
     async fn take_code(&self, email: &str, digest: &Digest, now_ms: i64) -> Result<Taken, Error> {
         let (email, digest) = (email.to_owned(), *digest);
-        self.writer.ask(move |c| people::take_code(c, &email, &digest, now_ms)).await
+        self.writer.run(move |c| people::take_code(c, &email, &digest, now_ms)).await
     }
 
     async fn profiles(&self, account: &str) -> Result<Vec<Profile>, Error> {
         let account = account.to_owned();
-        self.reader().ask(move |c| people::profiles(c, &account)).await
+        self.reader().run(move |c| people::profiles(c, &account)).await
     }
 
     async fn put_profile(&self, profile: &Profile, max: usize) -> Result<Put, Error> {
         let profile = profile.clone();
-        self.writer.ask(move |c| people::put_profile(c, &profile, max)).await
+        self.writer.run(move |c| people::put_profile(c, &profile, max)).await
     }
 
     async fn delete_profile(&self, account: &str, id: &str) -> Result<bool, Error> {
         let (account, id) = (account.to_owned(), id.to_owned());
-        self.writer.ask(move |c| people::delete_profile(c, &account, &id)).await
+        self.writer.run(move |c| people::delete_profile(c, &account, &id)).await
     }
 
     async fn begin(&self, new: &NewSession, max: usize) -> Result<(), Error> {
         let new = new.clone();
-        self.writer.ask(move |c| sessions::begin(c, &new, max)).await
+        self.writer.run(move |c| sessions::begin(c, &new, max)).await
     }
 
     async fn session(&self, id: &str, now_ms: i64) -> Result<Option<Session>, Error> {
         let id = id.to_owned();
-        self.reader().ask(move |c| sessions::session(c, &id, now_ms)).await
+        self.reader().run(move |c| sessions::session(c, &id, now_ms)).await
     }
 
     async fn sessions(&self, account: &str, now_ms: i64) -> Result<Vec<Session>, Error> {
         let account = account.to_owned();
-        self.reader().ask(move |c| sessions::all(c, &account, now_ms)).await
+        self.reader().run(move |c| sessions::all(c, &account, now_ms)).await
     }
 
     async fn choose(&self, session: &str, profile: Option<&str>, now_ms: i64) -> Result<bool, Error> {
         let (session, profile) = (session.to_owned(), profile.map(str::to_owned));
-        self.writer.ask(move |c| sessions::choose(c, &session, profile.as_deref(), now_ms)).await
+        self.writer.run(move |c| sessions::choose(c, &session, profile.as_deref(), now_ms)).await
     }
 
     async fn rotate(&self, rotation: &Rotation) -> Result<Rotated, Error> {
         let rotation = rotation.clone();
-        self.writer.ask(move |c| sessions::rotate(c, &rotation)).await
+        self.writer.run(move |c| sessions::rotate(c, &rotation)).await
     }
 
     async fn end(&self, account: &str, session: &str, now_ms: i64) -> Result<bool, Error> {
         let (account, session) = (account.to_owned(), session.to_owned());
-        self.writer.ask(move |c| sessions::end(c, &account, &session, now_ms)).await
+        self.writer.run(move |c| sessions::end(c, &account, &session, now_ms)).await
     }
 
     async fn end_others(&self, account: &str, keep: Option<&str>, now_ms: i64) -> Result<usize, Error> {
         let (account, keep) = (account.to_owned(), keep.map(str::to_owned));
-        self.writer.ask(move |c| sessions::end_others(c, &account, keep.as_deref(), now_ms)).await
+        self.writer.run(move |c| sessions::end_others(c, &account, keep.as_deref(), now_ms)).await
     }
 
     async fn sweep(&self, now_ms: i64, max: usize) -> Result<usize, Error> {
         self.writer
-            .ask(move |c| Ok(people::sweep_codes(c, now_ms, max)? + sessions::sweep(c, now_ms, max)?))
+            .run(move |c| Ok(people::sweep_codes(c, now_ms, max)? + sessions::sweep(c, now_ms, max)?))
             .await
     }
 }

@@ -2,7 +2,6 @@
 
 mod read;
 mod tables;
-mod thread;
 mod write;
 
 use std::path::Path;
@@ -11,12 +10,16 @@ use std::time::Duration;
 use async_trait::async_trait;
 use rusqlite::Connection;
 
-use self::thread::Worker;
 use super::{
     ACCOUNTS_MAX, Change, DOCUMENT_MAX, Entitlements, PAGE_MAX, Provisional, Purchase, Tally, Verdict,
 };
 use super::{bounded, few, words};
 use crate::Error;
+use crate::worker::Worker;
+
+/// The longest from being asked to the answer, unless set. A viewer's tap has 1.5 s in all; what comes later than this is
+/// of no use to them.
+const DEADLINE: Duration = Duration::from_millis(750);
 
 /// Entitlements in a SQLite file. One thread writes, and whatever waits for it becomes one transaction; another reads.
 /// Clones share both.
@@ -33,7 +36,7 @@ impl SqliteEntitlements {
     ///
     /// The file cannot be opened, or no thread started.
     pub fn open(path: &Path) -> Result<SqliteEntitlements, Error> {
-        SqliteEntitlements::open_with(path, thread::DEADLINE)
+        SqliteEntitlements::open_with(path, DEADLINE)
     }
 
     /// The same with another deadline: whoever asks gets an answer, or that there is none, within it.
@@ -51,14 +54,14 @@ impl SqliteEntitlements {
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, Error> {
-        self.reader.run(work).await
+        self.reader.run(|c| Ok(work(c)?)).await
     }
 
     async fn write(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<()> + Send + 'static,
     ) -> Result<(), Error> {
-        self.writer.run(work).await
+        self.writer.run(|c| Ok(work(c)?)).await
     }
 }
 

@@ -1,4 +1,4 @@
-//! One thread with one connection and a bounded queue: never more work than it can do before its deadline.
+//! One thread with one connection to SQLite and a bounded queue: never more work than it can do before its deadline.
 
 use std::time::{Duration, Instant};
 
@@ -11,9 +11,8 @@ use crate::Error;
 /// in vain.
 const QUEUE_MAX: usize = 1_024;
 
-/// The longest from being asked to the answer, unless set. A viewer's tap has 1.5 s in all; what comes later than this is
-/// of no use to them, so it is not begun.
-pub(super) const DEADLINE: Duration = Duration::from_millis(750);
+/// Work of one transaction: it must not keep another process from writing for long.
+const GROUP_MAX: usize = 128;
 
 /// One piece of work, which answers by itself.
 struct Job {
@@ -27,14 +26,15 @@ type Done = Box<dyn FnOnce(Result<(), String>) + Send>;
 
 /// A handle to the thread, which ends with the last of them.
 #[derive(Clone)]
-pub(super) struct Worker {
+pub(crate) struct Worker {
     jobs: mpsc::Sender<Job>,
     deadline: Duration,
 }
 
 impl Worker {
-    /// `writes`: whatever waits becomes one transaction, so that many share one wait for the disk.
-    pub(super) fn start(
+    /// `writes`: what waits becomes one transaction, so that many share one wait for the disk. `deadline`: the longest from
+    /// being asked to the answer; what would come later is not begun.
+    pub(crate) fn start(
         name: &str,
         connection: Connection,
         deadline: Duration,
@@ -49,16 +49,16 @@ impl Worker {
     }
 
     /// Runs this on the thread.
-    pub(super) async fn run<T: Send + 'static>(
+    pub(crate) async fn run<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+        work: impl FnOnce(&Connection) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
         let work = Box::new(move |c: &Connection| -> Done {
             let outcome = savepoint(c, work);
             Box::new(move |committed| {
                 let outcome = match committed {
-                    Ok(()) => outcome.map_err(Error::Sqlite),
+                    Ok(()) => outcome,
                     Err(why) => Err(Error::Commit(why)),
                 };
                 // Nobody may be waiting any more; that is their affair.
@@ -79,23 +79,23 @@ impl Worker {
 }
 
 /// What fails within a group takes back only its own.
-fn savepoint<T>(
-    c: &Connection,
-    work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-) -> rusqlite::Result<T> {
+fn savepoint<T>(c: &Connection, work: impl FnOnce(&Connection) -> Result<T, Error>) -> Result<T, Error> {
     if c.is_autocommit() {
         return work(c);
     }
     c.execute_batch("SAVEPOINT one")?;
     match work(c) {
-        Ok(done) => c.execute_batch("RELEASE one").map(|()| done),
-        Err(error) => c.execute_batch("ROLLBACK TO one; RELEASE one").and(Err(error)),
+        Ok(done) => Ok(c.execute_batch("RELEASE one").map(|()| done)?),
+        Err(error) => {
+            c.execute_batch("ROLLBACK TO one; RELEASE one")?;
+            Err(error)
+        }
     }
 }
 
 fn run(mut connection: Connection, mut jobs: mpsc::Receiver<Job>, writes: bool) {
-    let mut group = Vec::with_capacity(QUEUE_MAX);
-    while jobs.blocking_recv_many(&mut group, if writes { QUEUE_MAX } else { 1 }) > 0 {
+    let mut group = Vec::with_capacity(GROUP_MAX);
+    while jobs.blocking_recv_many(&mut group, if writes { GROUP_MAX } else { 1 }) > 0 {
         // Dropping a job is its answer.
         group.retain(|job| job.by > Instant::now());
         if !writes {
