@@ -132,7 +132,10 @@ impl Keeper {
     }
 
     /// Writes a document unless one stands there. Of one that stands these members are set, if they are another.
-    pub(crate) async fn seed(&self, kind: Kind, document: &Value, set: &[&str]) -> Result<(), Error> {
+    pub(crate) async fn seed(&self, kind: Kind, mut document: Value, set: &[&str]) -> Result<(), Error> {
+        if kind == Kind::Match {
+            score::learn(&*self.registers, &mut document).await?;
+        }
         let key = format!("{}{}", prefix(kind), document["id"].as_str().unwrap_or_default());
         let Outcome::Lost(standing) = self.registers.put_if(&key, &document.to_string(), None, None).await?
         else {

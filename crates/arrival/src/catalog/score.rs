@@ -1,7 +1,7 @@
 //! What the score plane is told: its own catalog, as `match/{id}` in the registers. It knows countries and no windows;
 //! socket edges refuse by them on their own.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use store::Registers;
 
 use super::keep::write;
@@ -23,6 +23,19 @@ pub(crate) async fn tell(
     }
     for gone in before.matches.keys().filter(|id| !after.matches.contains_key(*id)) {
         write(registers, &key(gone), None).await?;
+    }
+    Ok(())
+}
+
+/// Puts into a new match what the score plane knew of it first, so that telling it later takes nothing away.
+pub(crate) async fn learn(registers: &dyn Registers, one: &mut Value) -> Result<(), Error> {
+    let id = one["id"].as_str().unwrap_or_default();
+    let Some(register) = registers.get(&key(id)).await? else { return Ok(()) };
+    let Ok(known) = serde_json::from_str::<Value>(&register.value) else { return Ok(()) };
+    for name in ["teams", "cadence_s", "start_ms"] {
+        if let Some(value) = known.get(name).filter(|value| !value.is_null()) {
+            one[name] = value.clone();
+        }
     }
     Ok(())
 }

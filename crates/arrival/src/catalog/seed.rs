@@ -13,7 +13,7 @@ const LANGUAGES: [(&str, &str); 3] = [("en", "English"), ("hi", "हिन्द
 pub(crate) async fn seed(keeper: &Keeper, config: &Config, now_ms: i64) -> Result<(), Error> {
     for (kind, document) in documents(config, now_ms) {
         let set: &[&str] = if kind == Kind::Match { &["title", "sport"] } else { &[] };
-        keeper.seed(kind, &document, set).await?;
+        keeper.seed(kind, document, set).await?;
     }
     keeper.refresh().await
 }

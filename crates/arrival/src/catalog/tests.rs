@@ -170,6 +170,29 @@ async fn changes_have_a_history_and_the_score_plane_is_told() {
     assert_eq!(scored().await, None);
 }
 
+/// The teams of a match that is scored are known to the score plane before the door opens for the first time.
+#[tokio::test]
+async fn an_edit_takes_nothing_from_a_match_that_was_scored_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = crate::testing::config(folder.path());
+    let id = config.r#match.to_string();
+    let teams = json!(["Salt Bay Herons", "Iron Bridge Foxes"]);
+    let registers = store::Sqlite::open(&config.store).unwrap();
+    let first = json!({"id": id, "title": "Final", "sport": "cricket", "teams": teams, "status": "live",
+        "countries": null, "cadence_s": 20.0, "start_ms": 7});
+    keep::write(&registers, &format!("match/{id}"), Some(&first.to_string())).await.unwrap();
+    let house = House::with(config, false).await;
+
+    let mut edited = house.admin("GET", &format!("catalog/match/{id}"), "").await.body;
+    assert_eq!(edited["teams"], teams);
+    edited["title"] = json!("The final");
+    house.put(&[("match", edited)]).await;
+    let now = house.door.registers.get(&format!("match/{id}")).await.unwrap().unwrap();
+    let now: Value = serde_json::from_str(&now.value).unwrap();
+    assert_eq!((&now["title"], &now["teams"], &now["start_ms"]), (&json!("The final"), &teams, &json!(7)));
+    assert_eq!(now["cadence_s"], json!(20.0));
+}
+
 #[tokio::test]
 async fn a_blackout_can_be_set_with_the_database_gone_and_one_that_is_spoilt_still_holds() {
     let (folder, house) = house().await;
