@@ -53,7 +53,7 @@ function settle(hold: Hold<null>, ground: Ground, at: number): ReturnType<Hold<n
     hold.setBase(base);
     if (base.at !== null && base.at < before) {
       // Subscribes again from there.
-      hold.setFloor();
+      hold.setFloor(base);
       for (const e of ground.log.slice(Number(base.cursor?.slice(2)))) hold.take(e);
     }
     view = hold.view(at);
@@ -139,6 +139,36 @@ describe('a correction', () => {
     expect(view.need).toEqual({ at: 3_500, since: 'a-4' });
     expect(view.headline?.runs).toBe(12);
     expect(settle(hold, ground, 3_500).headline?.runs).toBe(14);
+  });
+
+  test('stands while the picture steps back by less than a frame and on again, and nothing is asked for twice', () => {
+    const ground = new Ground();
+    for (let n = 1; n <= 3; n += 1) ground.append(n, 1, n * 1_000, 4);
+    ground.append(2, 2, 3_500, 6);
+    ground.append(1, 2, 3_600, 0);
+    const hold = new Hold<null>();
+    hold.setBase({ ...ground.base(0), upto: 'a-0' });
+    for (const e of ground.log) hold.take(e);
+    hold.view(3_400);
+    hold.prepare(ground.base(3_500));
+    for (const [at, runs] of [
+      [3_500, 14],
+      [3_499.8, 12],
+      [3_501, 14],
+    ] as const) {
+      expect(hold.view(at)).toMatchObject({ need: null, headline: { runs } });
+    }
+    // Its base is not there yet: what stood stays, over steps back as well.
+    for (const at of [3_600, 3_599.8, 3_601, 3_600.5]) expect(hold.view(at).headline?.runs).toBe(14);
+    expect(settle(hold, ground, 3_601).headline?.runs).toBe(10);
+    for (const [at, runs] of [
+      [3_599.8, 14],
+      [3_600, 10],
+      [3_499.8, 12],
+      [3_700, 10],
+    ] as const) {
+      expect(hold.view(at)).toMatchObject({ need: null, headline: { runs } });
+    }
   });
 
   test('that came before a ball and is decided after it is not in the score too early', () => {

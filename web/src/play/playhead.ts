@@ -33,8 +33,8 @@ const END_S = 1;
 /** How long the picture must stand there, so that nothing that still comes is missed. */
 const END_STANDS_MS = 1_000;
 
-/** Two frames at 25 a second: the element's clock runs ahead of the frame on screen by less. */
-const UNSEEN_S = 0.08;
+/** Two frames at 25 a second: the frame on screen and the element's clock are nearer to each other. */
+const FRAMES_S = 0.08;
 
 /** Jumps kept for `stats()`. */
 const JUMPS_KEPT = 50;
@@ -150,8 +150,10 @@ export class Playhead {
     if (origin === null || !this.started) return null;
     const { currentTime, paused, seeking } = this.#video;
     const frame = this.#mediaTime ?? currentTime;
+    // A frame comes on screen a little before the clock gets to it. Far before it, it is of the place before a seek.
+    const seen = seeking || frame - currentTime > FRAMES_S ? Math.min(frame, currentTime) : frame;
     const unseen = document.hidden && !paused && !seeking;
-    return origin + (unseen ? currentTime - UNSEEN_S : Math.min(frame, currentTime)) * 1000;
+    return origin + (unseen ? currentTime - FRAMES_S : seen) * 1000;
   }
 
   /** Ground to screen, seconds. */

@@ -7,7 +7,7 @@ import { nextWaitMs } from '../net/backoff';
 import { agrees, type Card, carryOn } from './card';
 import { ScoresClient } from './client';
 import type { State, Update } from './core';
-import { isAfter } from './cursor';
+import { isAfter, otherLog } from './cursor';
 import { type Base, Hold, type HoldView, type Pending } from './hold';
 import { Resources } from './resources';
 import type { CursorStore } from './store';
@@ -45,9 +45,6 @@ export interface FollowEvents {
 /** A fetch that failed, or that did not help, is tried again: soon, and never in a loop. */
 const AGAIN = { baseMs: 500, capMs: 10_000 };
 
-/** Cards fetched ahead of the picture, for corrections that are known and not yet seen. */
-const READY_MAX = 8;
-
 /** Whoever was told so recently that the stream does not reach back so far is not helped by asking again. */
 const GAP_FOR_MS = 10 * 60_000;
 
@@ -66,7 +63,6 @@ export class Follow {
   readonly #events: FollowEvents;
   readonly #hold = new Hold<Card>();
   readonly #life = new AbortController();
-  readonly #ready = new Map<number, Base<Card>>();
   #fetching: string | null = null;
   #waitMs = AGAIN.baseMs;
   #notBefore = 0;
@@ -160,12 +156,6 @@ export class Follow {
   }
 
   #want(need: Pending): void {
-    const ready = need.at === null ? undefined : this.#ready.get(need.at);
-    if (ready && !isAfter(need.since, ready.upto)) {
-      this.#ready.delete(ready.at ?? 0);
-      this.#take(ready);
-      return;
-    }
     const key = `${need.at} ${need.since}`;
     if (this.#fetching === key) return;
     this.#fetching = key;
@@ -207,7 +197,7 @@ export class Follow {
     const gap = performance.now() - this.#gapAt < GAP_FOR_MS;
     const from = this.#from ?? this.#client.cursor(this.#match);
     if (this.#end === null || (earlier && isAfter(from, base.cursor) && !gap)) this.#subscribe(base.cursor);
-    if (earlier) this.#hold.setFloor();
+    if (earlier) this.#hold.setFloor(base);
     this.#behind = this.#end !== null && isAfter(this.#from, base.cursor) ? base : null;
     this.tick();
     const { ms } = this.#picture();
@@ -234,7 +224,6 @@ export class Follow {
       case 'reset':
         if (update.reason === 'gap') this.#gapAt = performance.now();
         this.#hold.reset(update.reason === 'gap');
-        this.#ready.clear();
         this.#from = this.#client.cursor(this.#match);
         void this.#moments();
         this.tick();
@@ -258,9 +247,7 @@ export class Follow {
     if (!event.correction || ms === null || event.venue_ms <= ms || !Number.isFinite(ms)) return;
     void this.#base({ at: event.venue_ms, since: event.cursor }).then(
       (base) => {
-        this.#ready.set(event.venue_ms, base);
-        const oldest = this.#ready.keys().next().value;
-        if (this.#ready.size > READY_MAX && oldest !== undefined) this.#ready.delete(oldest);
+        if (!otherLog(base.upto, this.#client.cursor(this.#match))) this.#hold.prepare(base);
       },
       // It is fetched when it is due.
       () => undefined,

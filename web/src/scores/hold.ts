@@ -56,32 +56,46 @@ const HAPPENINGS_MAX = 10_000;
 /** A jump of the picture by more than this is a seek: what lies between was not seen, and is no news. */
 const NEWS_WITHIN_MS = 10_000;
 
+/** Of one match, as many as are needed around a picture that steps back a little, with corrections ahead of it. */
+const BASES_MAX = 12;
+
 /** A card for the middle of nowhere is asked for by whole seconds, so that an edge can share it. */
 const AT_STEP_MS = 1_000;
 
 export class Hold<C = unknown> {
   readonly #happenings = new Map<number, Happening>();
   readonly #moments = new Map<number, Moment>();
-  #base: Base<C> | null = null;
+  /** By when they came. */
+  #bases: Base<C>[] = [];
   /** The base after whose cursor everything is held, or on its way. */
   #floor: Base<C> | null = null;
   #cache: { from: number; until: number; view: HoldView<C> } | null = null;
-  #last: { at: number; headline: Headline | null; shown: Map<number, number> } | null = null;
+  #last: { at: number; shown: Map<number, number> } | null = null;
+  /** What was right last, and since when in venue time. */
+  #right: { since: number; headline: Headline | null } | null = null;
   #seenMs = Number.NEGATIVE_INFINITY;
   #version = 0;
 
-  /** The server's score at a moment. */
+  /** The server's score at a moment; the first one is the floor. */
   setBase(base: Base<C>): void {
-    // A server that does not say how far it looked has seen what we had before it answered.
-    this.#base = base.upto === null ? { ...base, upto: this.#lastHeld() ?? base.cursor } : base;
-    this.#floor ??= this.#base;
-    this.#cache = null;
+    const known = this.prepare(base);
+    this.#floor ??= known;
   }
 
-  /** The base that was set last is the one from whose cursor on events come: all that is later will be held. */
-  setFloor(): void {
-    this.#floor = this.#base;
+  /** The server's score at a moment that the picture may come to. */
+  prepare(base: Base<C>): Base<C> {
+    // A server that does not say how far it looked has seen what we had before it answered.
+    const known = base.upto === null ? { ...base, upto: this.#lastHeld() ?? base.cursor } : base;
+    this.#bases = this.#bases.filter((b) => b.at !== base.at);
+    this.#bases.push(known);
+    if (this.#bases.length > BASES_MAX) this.#bases.shift();
     this.#cache = null;
+    return known;
+  }
+
+  /** Events come from this base's cursor on: all that is later will be held. */
+  setFloor(base: Base<C>): void {
+    this.#floor = this.prepare(base);
   }
 
   /** Later than this (UTC, ms) everything is held, or on its way. */
@@ -120,10 +134,12 @@ export class Hold<C = unknown> {
   reset(gap = false): void {
     this.#happenings.clear();
     this.#moments.clear();
-    this.#base = null;
+    this.#bases = [];
     this.#floor = null;
     this.#cache = null;
-    if (!gap) this.#last = null;
+    if (gap) return;
+    this.#last = null;
+    this.#right = null;
   }
 
   /** Key moments of what the viewer has seen, in the order of the ground's clock. */
@@ -163,8 +179,8 @@ export class Hold<C = unknown> {
     for (const { revisions } of this.#happenings.values()) {
       for (const e of revisions) if (e.venue_ms <= venueMs && e.venue_ms > from) from = e.venue_ms;
     }
-    const at = this.#base?.at ?? null;
-    if (at !== null && at <= venueMs) from = Math.max(from, at);
+    const at = this.#usable(venueMs)?.at ?? null;
+    if (at !== null) from = Math.max(from, at);
     // Before what is known to be whole, any moment may be another.
     return venueMs < this.wholeAfter && Number.isFinite(venueMs) ? Math.max(from, venueMs) : from;
   }
@@ -183,13 +199,14 @@ export class Hold<C = unknown> {
     const beyond = base ? shown.filter((e) => !included(base, e)) : [];
     const headline = this.#headline(at, base, beyond, newest);
     const need = headline === null ? this.#need(at, base, shown) : null;
-    const kept = this.#last !== null && this.#last.at <= at ? this.#last.headline : null;
+    if (headline !== null) this.#right = { since: this.#from(at), headline };
+    // While the right one is fetched what stood stays, unless the picture went back to before it.
+    else if (this.#right && this.#right.since > at) this.#right = null;
     const news = this.#news(at, shown);
-    if (this.#last) this.#last.headline = headline ?? kept;
     this.#version += 1;
     return {
       version: this.#version,
-      headline: headline ?? kept,
+      headline: this.#right?.headline ?? null,
       newest,
       need,
       base: need ? null : base,
@@ -203,11 +220,14 @@ export class Hold<C = unknown> {
     return lastCursor([...this.#happenings.values()].flatMap((h) => h.revisions));
   }
 
+  /** The latest that is not later than `at`. */
   #usable(at: number): Base<C> | null {
-    const fits = (base: Base<C> | null): boolean =>
-      base !== null && (base.at === null ? at === Number.POSITIVE_INFINITY : base.at <= at);
-    if (fits(this.#base)) return this.#base;
-    return fits(this.#floor) ? this.#floor : null;
+    let best: Base<C> | null = null;
+    for (const base of this.#floor ? [this.#floor, ...this.#bases] : this.#bases) {
+      const fits = base.at === null ? at === Number.POSITIVE_INFINITY : base.at <= at;
+      if (fits && (best === null || stands(base) >= stands(best))) best = base;
+    }
+    return best;
   }
 
   /** Null when what is held cannot tell. */
@@ -255,7 +275,7 @@ export class Hold<C = unknown> {
   #news(at: number, shown: readonly ScoreEvent[]): ScoreEvent[] {
     const before = this.#last;
     const now = new Map(shown.map((e) => [e.event_id, e.revision]));
-    this.#last = { at, headline: before?.headline ?? null, shown: now };
+    this.#last = { at, shown: now };
     if (!before || at < before.at) return [];
     // The picture came or went, or jumped.
     const other = Number.isFinite(at) !== Number.isFinite(before.at);
@@ -280,6 +300,10 @@ export class Hold<C = unknown> {
 /** The highest revision that may be seen. */
 function newestBy(revisions: readonly ScoreEvent[], at: number): ScoreEvent | null {
   return revisions.findLast((e) => e.venue_ms <= at) ?? null;
+}
+
+function stands(base: Base<unknown>): number {
+  return base.at ?? Number.POSITIVE_INFINITY;
 }
 
 /** Whether a base counts an event. */
