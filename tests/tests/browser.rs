@@ -15,7 +15,8 @@ const KILLS: usize = 4;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn chromium_plays() {
-    let options = Options { size: "640x360", ladder: "360@800,180@300", scores: true, ..Options::default() };
+    // Two pipelines, two rungs and Chromium on two slow cores, with something to spare.
+    let options = Options { size: "480x270", ladder: "270@500,180@300", scores: true, ..Options::default() };
     let game = Match::start(&options).await;
     game.has_a_past().await;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("browser");
