@@ -9,7 +9,7 @@ use tokio::time::sleep;
 use super::Plan;
 use super::crowd::Shape;
 use super::pavilion::NAME;
-use super::rig::{Rig, Served};
+use super::rig::{Rig, Seat, Served};
 use crate::figure::{Figure, Goal, figures};
 
 /// Memory of an idle socket.
@@ -27,7 +27,7 @@ pub(crate) async fn measure(rig: &Rig<'_>, plan: &Plan) -> anyhow::Result<Vec<Fi
     let mut peers = BTreeMap::new();
     let mut own = None;
     let mut said = Vec::new();
-    for served in rig.serve(|peer| peer != super::product::Peer::Bare).await? {
+    for served in rig.serve(|peer| peer != super::product::Peer::Bare, Seat::OneCore).await? {
         match kb(rig, &served, plan.idle).await {
             Ok((kb, whole)) => {
                 said.push(format!("{} {} (of {} MB)", served.name, figures(kb), figures(whole)));

@@ -123,8 +123,13 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     async fn all(&mut self, rig: &Rig<'_>, plan: &Plan) {
-        if self.wants(&[fanout::DELIVERIES, fanout::FANOUT]) {
-            let measured = fanout::measure(rig, plan).await;
+        if self.wants(&[fanout::DELIVERIES]) {
+            let measured = fanout::deliveries(rig, plan).await;
+            self.take("deliveries", measured);
+            rig.nursery.empty().await;
+        }
+        if self.wants(&[fanout::FANOUT]) {
+            let measured = fanout::fanout(rig, plan).await;
             self.take("the fan-out", measured);
             rig.nursery.empty().await;
         }

@@ -15,7 +15,7 @@ use super::audience::now;
 use super::audience::speech::{Mark, Speech, Step};
 use super::payload;
 use super::publish::Publisher;
-use super::rig::{Rig, Served, listens};
+use super::rig::{Rig, Seat, Served, listens};
 use crate::nursery::{Child, free_port};
 
 /// As in JSON.
@@ -190,13 +190,14 @@ pub(crate) fn speech(mark: &str, unit_us: u64) -> Speech {
     }
 }
 
-/// One socket edge on the core that serves.
-pub(crate) async fn serve(rig: &Rig<'_>) -> anyhow::Result<Served> {
+/// One socket edge; it has a worker for each core that it may use.
+pub(crate) async fn serve(rig: &Rig<'_>, seat: Seat) -> anyhow::Result<Served> {
     let relay = Relay::open().await?;
     let listen = here()?;
     let edge = Edge::open(rig, listen, relay.addr).await?;
-    let child = edge.start(rig, NAME, Some(rig.cores.server)).await?;
+    let child = edge.start(rig, NAME, (seat == Seat::OneCore).then_some(rig.cores.server)).await?;
     Ok(Served {
+        seat,
         name: NAME,
         child,
         addr: listen,

@@ -31,6 +31,8 @@ pub(crate) struct Place {
     pub(crate) port: u16,
     /// For publishers, where that is another.
     pub(crate) publish: u16,
+    /// Processes of those that have several.
+    pub(crate) workers: usize,
 }
 
 impl Peer {
@@ -90,7 +92,7 @@ impl Peer {
 
     /// Writes its configuration from `templates` into its place; answers the words after the program's name.
     pub(crate) fn configure(self, templates: &Path, place: &Place) -> anyhow::Result<Vec<String>> {
-        let Place { dir, port, publish } = place;
+        let Place { dir, port, publish, .. } = place;
         if self != Peer::Bare {
             let from = templates.join(self.name());
             for entry in std::fs::read_dir(&from).with_context(|| format!("no {}", from.display()))? {
@@ -149,6 +151,7 @@ fn fill(template: &str, place: &Place) -> anyhow::Result<String> {
         ("dir", place.dir.display().to_string()),
         ("port", place.port.to_string()),
         ("publish", place.publish.to_string()),
+        ("workers", place.workers.to_string()),
     ];
     let mut text = template.to_owned();
     for (name, value) in values {
@@ -168,11 +171,11 @@ mod tests {
         let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join("scores");
         for peer in Peer::ALL {
             let dir = tempfile::tempdir().unwrap();
-            let place = Place { dir: dir.path().to_owned(), port: 1, publish: 2 };
+            let place = Place { dir: dir.path().to_owned(), port: 1, publish: 2, workers: 1 };
             let args = peer.configure(&templates, &place).unwrap();
             assert!(!args.is_empty(), "{peer:?}");
         }
-        let place = Place { dir: "/x".into(), port: 1, publish: 2 };
+        let place = Place { dir: "/x".into(), port: 1, publish: 2, workers: 1 };
         assert!(fill("listen @prot@", &place).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Where the products stand: each on one core, its subscribers on the others.
+//! Where the products stand: each on one core, its subscribers on the others; or all of them on all cores.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -32,8 +32,18 @@ pub(crate) struct Rig<'a> {
     state: tempfile::TempDir,
 }
 
+/// Where servers and subscribers run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seat {
+    /// The server on one core, subscribers on the others: for what a delivery costs.
+    OneCore,
+    /// Both on all cores, as many workers as there are: for how soon everybody has it.
+    AllCores,
+}
+
 /// A server that listens.
 pub(crate) struct Served {
+    pub(crate) seat: Seat,
     pub(crate) name: &'static str,
     pub(crate) child: Child,
     pub(crate) addr: SocketAddr,
@@ -51,10 +61,14 @@ impl<'a> Rig<'a> {
     }
 
     /// Starts Pavilion and, one after the other, the peers that `which` says; says what cannot be started.
-    pub(crate) async fn serve(&self, which: impl Fn(Peer) -> bool) -> anyhow::Result<Vec<Served>> {
-        let mut served = vec![pavilion::serve(self).await.context("Pavilion")?];
+    pub(crate) async fn serve(
+        &self,
+        which: impl Fn(Peer) -> bool,
+        seat: Seat,
+    ) -> anyhow::Result<Vec<Served>> {
+        let mut served = vec![pavilion::serve(self, seat).await.context("Pavilion")?];
         for peer in self.peers.iter().copied().filter(|peer| which(*peer)) {
-            match self.peer(peer).await {
+            match self.peer(peer, seat).await {
                 Ok(one) => served.push(one),
                 Err(error) => println!("      {} is not measured: {error:#}", peer.name()),
             }
@@ -62,15 +76,21 @@ impl<'a> Rig<'a> {
         Ok(served)
     }
 
-    async fn peer(&self, peer: Peer) -> anyhow::Result<Served> {
+    async fn peer(&self, peer: Peer, seat: Seat) -> anyhow::Result<Served> {
         let program = peer.program(self.root).context("it is not installed")?;
         let dir = tempfile::Builder::new().prefix(peer.name()).tempdir_in(self.state.path())?.keep();
-        let place = Place { dir: dir.clone(), port: free_port()?, publish: free_port()? };
+        let workers = self.cores(seat).split(',').count();
+        let place = Place { dir: dir.clone(), port: free_port()?, publish: free_port()?, workers };
         let args = peer.configure(&self.root.join("peers/scores"), &place)?;
         give_away(&dir)?;
         let child = if peer == Peer::Bare {
-            let mut command = self.pinned(&program);
-            command.args(args).stdout(std::process::Stdio::null());
+            let mut command = Command::new("taskset");
+            command
+                .arg("-c")
+                .arg(self.cores(seat))
+                .arg(&program)
+                .args(args)
+                .stdout(std::process::Stdio::null());
             self.nursery.start(peer.name(), command)?
         } else {
             let mut command = Command::new("setpriv");
@@ -81,7 +101,7 @@ impl<'a> Rig<'a> {
                 let ids = [format!("--reuid={user}"), format!("--regid={group}")];
                 command.args(ids).arg("--clear-groups");
             }
-            command.args(["taskset", "-c", &self.cores.server.to_string()]);
+            command.args(["taskset", "-c", &self.cores(seat)]);
             command.arg(program).args(args).current_dir(&dir);
             self.nursery.service(peer.name(), command)?
         };
@@ -92,20 +112,21 @@ impl<'a> Rig<'a> {
             listens(&child, publishers).await?;
         }
         let publisher = Publisher::open(peer, addr, publishers).await?;
-        Ok(Served { name: peer.name(), child, addr, speech: peer.speech(), publisher })
+        Ok(Served { seat, name: peer.name(), child, addr, speech: peer.speech(), publisher })
     }
 
-    /// A program on the core that serves.
-    pub(crate) fn pinned(&self, program: &Path) -> Command {
-        let mut command = Command::new("taskset");
-        command.args(["-c", &self.cores.server.to_string()]).arg(program);
-        command
+    /// Those that serve, as taskset(1) takes them.
+    fn cores(&self, seat: Seat) -> String {
+        match seat {
+            Seat::OneCore => self.cores.server.to_string(),
+            Seat::AllCores => format!("{},{}", self.cores.server, self.cores.askers()),
+        }
     }
 
-    /// Subscribers of one process on the other cores.
+    /// Subscribers of one process, where the server's seat leaves them.
     pub(crate) async fn crowd(&self, served: &Served, shape: Shape) -> anyhow::Result<Crowd> {
-        let cores = self.cores.askers();
-        Crowd::start(self.nursery, Some(&cores), served.addr, &served.speech, shape).await
+        let others = (served.seat == Seat::OneCore).then(|| self.cores.askers());
+        Crowd::start(self.nursery, others.as_deref(), served.addr, &served.speech, shape).await
     }
 
     /// A file of this run.
