@@ -11,7 +11,7 @@ use crate::entitlement::limits::CHECK_MAX_MS;
 use crate::entitlement::{Cache, Checker, follow};
 use crate::identity::Identity;
 use crate::panic::{self, Panic};
-use crate::play::{Advice, Passes, Word};
+use crate::play::{Advice, Cats, Passes, Word};
 use crate::shed::Shed;
 use crate::slots::Slots;
 use crate::whereabouts::Whereabouts;
@@ -27,7 +27,7 @@ pub(crate) const ADVICE: &str = "lever/advice";
 pub(crate) struct Door {
     pub(crate) config: Config,
     pub(crate) identity: Identity,
-    pub(crate) passes: Box<dyn Passes>,
+    pub(crate) passes: Arc<dyn Passes>,
     pub(crate) registers: Arc<dyn Registers>,
     pub(crate) entitlements: Arc<dyn Entitlements>,
     pub(crate) keeper: Arc<Keeper>,
@@ -65,6 +65,15 @@ impl Stores {
     }
 }
 
+/// Who makes passes, as the configuration says. New keys are taken until `shutdown`.
+fn passes(config: &Config, shutdown: &CancellationToken) -> Result<Arc<dyn Passes>, Error> {
+    let Some(keys) = &config.pass_keys else { return Ok(Arc::new(Word(config.pass.clone()))) };
+    let cats = Arc::new(Cats::open(keys.clone(), config.pass_life)?);
+    let (watched, shutdown) = (cats.clone(), shutdown.clone());
+    tokio::spawn(async move { shutdown.run_until_cancelled(watched.watch()).await });
+    Ok(cats)
+}
+
 impl Door {
     /// Puts it together, and begins what goes on beside the requests, until `shutdown`.
     pub(crate) async fn open(
@@ -82,7 +91,7 @@ impl Door {
             Checker::start(entitlements.clone(), Cache::default(), panic.clone(), patience, shutdown.clone());
         let door = Arc::new(Door {
             identity,
-            passes: Box::new(Word(config.pass.clone())),
+            passes: passes(&config, &shutdown)?,
             registers,
             entitlements,
             keeper,
