@@ -52,6 +52,10 @@ pub struct Config {
     #[arg(long, value_name = "SECONDS", default_value_t = RENEWED_S, value_parser = clap::value_parser!(u32).range(3..=43_200))]
     #[serde(default = "pass_renewed")]
     pub pass_renewed: u32,
+    /// Admin port of an edge, which is told of sessions that are over: :9090, or http://10.0.0.5:9090; repeat for more.
+    #[arg(long = "edge-admin", value_name = "URL")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edge_admins: Vec<Edge>,
     /// Bind passes to the viewer's network (its ASN) beside the country: who changes from Wi-Fi to mobile asks again.
     #[arg(long)]
     #[serde(default)]

@@ -111,6 +111,7 @@ pub(crate) fn config(folder: &Path) -> Config {
         pass_keys: None,
         pass_life: 600,
         pass_renewed: 3_600,
+        edge_admins: Vec::new(),
         bind_networks: false,
         scores: Some(":8082".parse().unwrap()),
         feeds: Some(":8087".parse().unwrap()),

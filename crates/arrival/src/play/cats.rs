@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use listen::Watched;
 use pass::cat::{Claims, Match, Network, Part, Renewal, SESSION_S_MAX};
-use pass::{Ask, Gate, Refusal};
+use pass::{Ask, Gate, LEEWAY_S, Refusal};
 
 use super::limits::{ENDED_MAX, KEYS_LOOK_EVERY, WINDOW_SHARE};
-use super::{Admitted, Grant, Passes};
+use super::{Admitted, Edges, Grant, Passes};
 use crate::Error;
 
 /// Makes them.
@@ -17,20 +17,30 @@ pub struct Cats {
     keys: Watched,
     gate: RwLock<Arc<Gate>>,
     life_s: i64,
+    longest_s: i64,
+    edges: Edges,
     /// Sessions that are over before their time, and until when their last pass would be good.
     ended: Mutex<HashMap<String, i64>>,
 }
 
 impl Cats {
-    /// With that file of keys; each pass is good for so many seconds before it is renewed.
+    /// With that file of keys; each pass is good for `life_s` seconds before it is renewed, and none is after `longest_s`.
+    /// Edges are told of sessions that are over.
     ///
     /// # Errors
     ///
     /// [`Error::PassKeys`]: the file cannot be used.
-    pub fn open(file: PathBuf, life_s: u32) -> Result<Cats, Error> {
+    pub fn open(file: PathBuf, life_s: u32, longest_s: u32, edges: Edges) -> Result<Cats, Error> {
         let keys = Watched::new(file);
         let gate = RwLock::new(Arc::new(read(&keys)?));
-        Ok(Cats { keys, gate, life_s: i64::from(life_s), ended: Mutex::default() })
+        Ok(Cats {
+            keys,
+            gate,
+            life_s: life_s.into(),
+            longest_s: longest_s.into(),
+            edges,
+            ended: Mutex::default(),
+        })
     }
 
     /// Takes new keys as they come, for ever.
@@ -99,13 +109,16 @@ impl Passes for Cats {
 
     fn revoke(&self, session: &str) {
         let now_s = crate::now_ms() / 1_000;
+        let until_s = now_s + self.longest_s + LEEWAY_S;
         let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         if ended.len() >= ENDED_MAX {
             ended.retain(|_, until_s| *until_s > now_s);
         }
         if ended.len() < ENDED_MAX {
-            ended.insert(session.to_owned(), now_s + SESSION_S_MAX);
+            ended.insert(session.to_owned(), until_s);
         }
+        drop(ended);
+        self.edges.tell(session, until_s);
     }
 }
 

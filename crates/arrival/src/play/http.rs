@@ -157,6 +157,15 @@ async fn play(
         tracing::error!(why, "no pass could be made");
         Problem::unchecked(retry_s())
     })?;
+    if door.config.pass_keys.is_some() {
+        door.present.add(&session, &one.id, client.0, end_ms);
+        // Whoever looks for those who are in the dark now has seen this one, or has seen it before it was there.
+        let copy_now = door.keeper.copy();
+        if !Arc::ptr_eq(&copy, &copy_now) {
+            let show = copy_now.show(&id).ok_or_else(Problem::no_match)?;
+            show.shown(&place, now_ms).map_err(|dark| Problem::dark(one, &dark))?;
+        }
+    }
     let host = host(&headers);
     let playlist = |p: &Programme| {
         format!(

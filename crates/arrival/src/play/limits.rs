@@ -25,8 +25,25 @@ pub(crate) const WINDOW_SHARE: i64 = 3;
 /// How often is looked whether the keys of passes have changed, as at the edge.
 pub(crate) const KEYS_LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Sessions that are remembered as over: as many as an edge remembers.
+/// Sessions that are remembered as over, and that wait for one edge to be told of: as many as an edge remembers.
 pub(crate) const ENDED_MAX: usize = 65_536;
+
+/// An edge that has not answered in this time is asked again: it only has to remember.
+pub(crate) const TELL_MAX: Duration = Duration::from_secs(2);
+
+/// The first wait before that, and the longest: an edge that comes back is told within seconds.
+pub(crate) const TELL_FIRST: Duration = Duration::from_millis(100);
+pub(crate) const TELL_CAP: Duration = Duration::from_secs(5);
+
+/// Of its answer so much is read: `{}`, or a problem document.
+pub(crate) const TELL_ANSWER_BYTES_MAX: usize = 4_096;
+
+/// Sessions of which is known where they came from: of some 100 bytes, a tenth of a gigabyte. Those beyond end no earlier
+/// than their passes.
+pub(crate) const PRESENT_MAX: usize = 1 << 20;
+
+/// Parts with a lock each.
+pub(crate) const PRESENT_SHARDS: usize = 64;
 
 /// How long before a match begins its watch page plays, in milliseconds: the pictures from the ground before it.
 pub(crate) const EARLY_MS: i64 = 15 * 60_000;

@@ -9,7 +9,7 @@ fn cats(document: &Document) -> (tempfile::TempDir, Cats) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("keys.json");
     std::fs::write(&file, serde_json::to_vec(document).unwrap()).unwrap();
-    let cats = Cats::open(file, 600).unwrap();
+    let cats = Cats::open(file, 600, 3_600, Edges::default()).unwrap();
     (folder, cats)
 }
 
@@ -132,7 +132,7 @@ async fn new_keys_are_taken_and_what_is_none_is_not() {
     tokio::select! { () = cats.watch() => {}, () = changed => {} }
     std::fs::write(&file, "{").unwrap();
     assert!(edge.open(&cats.issue(&grant()).unwrap(), &Ask::get(LIST, NOW_S)).is_ok());
-    assert!(matches!(Cats::open(file, 600), Err(Error::PassKeys { .. })));
+    assert!(matches!(Cats::open(file, 600, 3_600, Edges::default()), Err(Error::PassKeys { .. })));
 }
 
 #[test]
