@@ -14,7 +14,7 @@ mod tests;
 pub(crate) use admin::router as admin;
 pub use advice::{Advice, BackOff};
 pub(crate) use asker::Asker;
-pub(crate) use http::router;
+pub(crate) use http::{not_so, router};
 pub use passes::{Grant, Passes, Word};
 pub use problem::Problem;
 pub(crate) use problem::listed;
