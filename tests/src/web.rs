@@ -54,8 +54,27 @@ impl Default for Web {
 impl Web {
     /// A request. `Err` when there is no answer.
     pub async fn request(&self, method: Method, url: &str, body: Bytes) -> Result<Answer, String> {
-        let request =
-            Request::builder().method(method).uri(url).body(Full::new(body)).map_err(|e| e.to_string())?;
+        self.send(url, Request::builder().method(method), body).await
+    }
+
+    /// A request with JSON, and with a bearer token unless that is empty. Its answer.
+    pub async fn json(
+        &self,
+        method: Method,
+        url: &str,
+        token: &str,
+        body: &serde_json::Value,
+    ) -> (StatusCode, serde_json::Value) {
+        let mut request = Request::builder().method(method).header("content-type", "application/json");
+        if !token.is_empty() {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        let answer = self.send(url, request, body.to_string().into()).await.unwrap_or_else(|e| panic!("{e}"));
+        (answer.status, serde_json::from_slice(&answer.body).unwrap_or_default())
+    }
+
+    async fn send(&self, url: &str, request: http::request::Builder, body: Bytes) -> Result<Answer, String> {
+        let request = request.uri(url).body(Full::new(body)).map_err(|e| e.to_string())?;
         let whole = async {
             let answer = self.0.request(request).await.map_err(|e| format!("{url}: {e}"))?;
             let (status, headers) = (answer.status(), answer.headers().clone());
