@@ -75,7 +75,8 @@ async fn the_server_is_as_it_is_described() {
     let (_, other) = ask(Method::POST, "/v1/identity/login", "", login).await;
     let (status, played) = ask(Method::POST, "/v1/matches/demo/play", &token, json!({})).await;
     assert_eq!(status, StatusCode::OK, "{played}");
-    let (status, next) = ask(Method::POST, "/v1/identity/refresh", "", json!({ "refresh_token": refresh })).await;
+    let (status, next) =
+        ask(Method::POST, "/v1/identity/refresh", "", json!({ "refresh_token": refresh })).await;
     assert_eq!(status, StatusCode::OK, "{next}");
     let cut = &token[..token.len() - 9];
     assert_eq!(ask(Method::GET, "/v1/identity/me", cut, Value::Null).await.0, StatusCode::UNAUTHORIZED);
@@ -92,7 +93,8 @@ async fn the_server_is_as_it_is_described() {
     let log = arrival.log();
     assert!(log.contains("TRACE") || log.contains("DEBUG"), "it is talkative: {log}");
     let tokens = [&made, &other, &next].into_iter().flat_map(|who| {
-        ["token", "refresh_token", "device_token"].map(|name| who[name].as_str().unwrap_or_default().to_owned())
+        ["token", "refresh_token", "device_token"]
+            .map(|name| who[name].as_str().unwrap_or_default().to_owned())
     });
     let play = [word(&played["scores"], "token"), word(&played, "session")];
     // The last part of a token is the secret of it.

@@ -234,7 +234,7 @@ fn rubbish(good: &str, others: &str) -> Vec<String> {
     ];
     let random = (0..20).map(|n| {
         let letters = b"ABCDEFabcdef0123456789-_..";
-        (0..n * 17 + 1).map(|_| char::from(letters[fastrand::usize(..letters.len())])).collect()
+        (0..n * 17 + 1).map(|_| char::from(letters[fastrand::usize(..letters.len())])).collect::<String>()
     });
     cut.chain(tail).chain(changed).chain(made).chain(random).collect()
 }
