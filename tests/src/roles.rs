@@ -2,12 +2,14 @@
 
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use timeline::Utc;
 use timeline::name::Letter;
 
 use crate::program::Program;
+use crate::until;
+use crate::web::Web;
 
 /// The epoch lies this far before now, so that nothing comes before it.
 const EPOCH_BACK_S: i64 = 60;
@@ -113,4 +115,29 @@ impl Server {
         let program = Program::start(folder, &format!("{role}-{port}"), &args);
         Server { program, url: format!("http://{at}"), port }
     }
+}
+
+/// The first start finds a key, on a machine full of tests.
+const START_MAX: Duration = Duration::from_secs(60);
+
+/// `pavilion arrival`, with whatever more.
+pub async fn arrival(folder: &Path, port: u16, more: &[&str]) -> Program {
+    let at = |name: &str| folder.join(name).display().to_string();
+    let (listen, epoch) = (format!("127.0.0.1:{port}"), epoch().to_string());
+    let (accounts, keys, mail) = (at("accounts.db"), at("keys"), at("mail"));
+    let args = ["arrival", "--listen", &listen, "--epoch", &epoch, "--scores", ":8082", "--sport", "cricket"];
+    let own = ["--accounts", &accounts, "--keys", &keys, "--mail", &mail];
+    let (store, entitlements, journal) =
+        (at("pavilion.db"), at("entitlements.db"), at("provisional.journal"));
+    let door = ["--store", &store, "--entitlements", &entitlements, "--journal", &journal];
+    let mut program = Program::start(folder, "arrival", &[&args, &own[..], &door, more].concat());
+    let web = Web::default();
+    let url = format!("http://127.0.0.1:{port}/v1/time");
+    until("the app answers", START_MAX, || {
+        assert!(program.ended().is_none(), "{}", program.log());
+        let (web, url) = (&web, &url);
+        async move { web.try_get(url).await.ok() }
+    })
+    .await;
+    program
 }

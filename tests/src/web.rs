@@ -59,6 +59,24 @@ impl Web {
         self.ask(request).await
     }
 
+    /// A request with JSON, and with a bearer token unless that is empty. Its answer.
+    pub async fn json(
+        &self,
+        method: Method,
+        url: &str,
+        token: &str,
+        body: &serde_json::Value,
+    ) -> (StatusCode, serde_json::Value) {
+        let mut request =
+            Request::builder().method(method).uri(url).header("content-type", "application/json");
+        if !token.is_empty() {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        let request = request.body(Full::new(body.to_string().into())).expect("a request");
+        let answer = self.ask(request).await.unwrap_or_else(|e| panic!("{e}"));
+        (answer.status, serde_json::from_slice(&answer.body).unwrap_or_default())
+    }
+
     /// A request with whatever fields. `Err` when there is no answer.
     pub async fn ask(&self, request: Request<Full<Bytes>>) -> Result<Answer, String> {
         let url = request.uri().clone();

@@ -3,14 +3,10 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::time::Duration;
 
 use bytes::Bytes;
-use e2e::program::Program;
-use e2e::roles::{epoch, free_tcp_port};
+use e2e::roles::{arrival, free_tcp_port};
 use e2e::tools::Script;
-use e2e::until;
 use http::{Method, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper_util::client::legacy::Client;
@@ -18,8 +14,6 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
 
-/// The first start finds a key, on a machine full of tests.
-const START_MAX: Duration = Duration::from_secs(60);
 /// A sign-in has some eight steps, back and forth.
 const STEPS_MAX: usize = 20;
 const SECRET: &str = "a-secret-of-ours-at-the-provider";
@@ -132,28 +126,6 @@ impl Browser {
         }
         panic!("too many steps, at {}", self.url)
     }
-}
-
-/// `pavilion arrival`, with whatever more.
-async fn arrival(folder: &Path, port: u16, more: &[&str]) -> Program {
-    let at = |name: &str| folder.join(name).display().to_string();
-    let (listen, epoch) = (format!("127.0.0.1:{port}"), epoch().to_string());
-    let (accounts, keys, mail) = (at("accounts.db"), at("keys"), at("mail"));
-    let args = ["arrival", "--listen", &listen, "--epoch", &epoch, "--scores", ":8082", "--sport", "cricket"];
-    let own = ["--accounts", &accounts, "--keys", &keys, "--mail", &mail];
-    let (store, entitlements, journal) =
-        (at("pavilion.db"), at("entitlements.db"), at("provisional.journal"));
-    let door = ["--store", &store, "--entitlements", &entitlements, "--journal", &journal];
-    let mut program = Program::start(folder, "arrival", &[&args, &own[..], &door, more].concat());
-    let web = e2e::web::Web::default();
-    let url = format!("http://127.0.0.1:{port}/v1/time");
-    until("the app answers", START_MAX, || {
-        assert!(program.ended().is_none(), "{}", program.log());
-        let (web, url) = (&web, &url);
-        async move { web.try_get(url).await.ok() }
-    })
-    .await;
-    program
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

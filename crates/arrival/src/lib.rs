@@ -17,6 +17,8 @@ pub mod identity;
 mod pages;
 pub mod panic;
 pub mod play;
+#[cfg(test)]
+mod security;
 pub mod shed;
 pub mod slots;
 #[cfg(test)]
@@ -151,6 +153,7 @@ impl Arrival {
 }
 
 fn router(door: Arc<Door>) -> Router {
+    let secure = door.identity.is_secure();
     Router::new()
         .merge(play::router(door.clone()))
         .merge(slots::router(door.clone()))
@@ -159,7 +162,7 @@ fn router(door: Arc<Door>) -> Router {
         // Whoever asks who the viewer is.
         .layer(Extension(door.identity.clone()))
         .layer(middleware::from_fn_with_state(door, shed::layer))
-        .layer(middleware::from_fn(headers))
+        .layer(middleware::from_fn(move |request: Request, next: Next| headers(secure, request, next)))
 }
 
 /// UTC in milliseconds, by this machine's clock.
@@ -186,21 +189,30 @@ fn fresh_id() -> String {
     format!("{:032x}", u128::from_ne_bytes(bytes))
 }
 
-/// Security headers that hold for every answer. Media comes from other origins, hence `connect-src`.
-async fn headers(request: Request, next: Next) -> Response {
-    const ALL: [(header::HeaderName, &str); 4] = [
+/// Where viewers come by TLS, browsers come by nothing else for a year (RFC 6797).
+const TLS_ONLY: &str = "max-age=31536000";
+
+/// Security headers that hold for every answer. Media comes from other origins, hence `connect-src`. `secure`: viewers
+/// come by TLS.
+async fn headers(secure: bool, request: Request, next: Next) -> Response {
+    const ALL: [(header::HeaderName, &str); 5] = [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::X_FRAME_OPTIONS, "DENY"),
         (
             header::CONTENT_SECURITY_POLICY,
             "default-src 'self'; connect-src *; media-src * blob:; img-src 'self' data:; worker-src 'self' blob:; \
-             style-src 'self' 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
+             style-src 'self' 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
         ),
+        (header::HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     ];
     let mut response = next.run(request).await;
     for (name, value) in ALL {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    if secure {
+        let value = HeaderValue::from_static(TLS_ONLY);
+        response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, value);
     }
     response
 }

@@ -45,7 +45,7 @@ pub(crate) fn router() -> Router {
 
 async fn page(request: Request) -> Response {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        return StatusCode::METHOD_NOT_ALLOWED.into_response();
+        return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET, HEAD")]).into_response();
     }
     let path = request.uri().path().trim_start_matches('/');
     // Names under assets/ carry a hash of their content; every other path is the page, which routes by itself.

@@ -136,6 +136,11 @@ impl House {
     }
 
     pub(crate) async fn with(config: Config, dead: bool) -> House {
+        House::at(config, dead, None).await
+    }
+
+    /// One that viewers reach by this URL.
+    pub(crate) async fn at(config: Config, dead: bool, public_url: Option<&str>) -> House {
         let store = Arc::new(Mortal {
             inner: SqliteEntitlements::open_with(&config.entitlements, PATIENCE).unwrap(),
             dead: AtomicBool::new(dead),
@@ -144,7 +149,7 @@ impl House {
         let registers = Arc::new(Sqlite::open(&config.store).unwrap());
         let stores = Stores { registers, entitlements: store.clone(), patience: PATIENCE };
         let shutdown = CancellationToken::new();
-        let identity = crate::identity::for_tests(config.store.parent().unwrap());
+        let identity = crate::identity::for_tests(config.store.parent().unwrap(), public_url);
         let door = Door::open(config, stores, identity, shutdown.clone()).await.unwrap();
         // A slow machine is no slow database.
         door.panic.gauge().slow_ms = i64::MAX;
@@ -166,15 +171,20 @@ impl House {
         said(self.app.clone().oneshot(request).await.unwrap()).await
     }
 
+    /// A request as it stands, from an address in India.
+    pub(crate) async fn send(&self, request: http::request::Builder) -> Said {
+        let mut request = request.header("host", "tv.example:8080").body(Body::empty()).unwrap();
+        request.extensions_mut().insert(ConnectInfo(SocketAddr::new(HOME.parse().unwrap(), 1)));
+        said(self.app.clone().oneshot(request).await.unwrap()).await
+    }
+
     /// Plays as somebody of whom nothing is known but what they bring.
     pub(crate) async fn play_with(&self, r#match: &str, token: Option<&str>) -> Said {
         let mut request = Request::builder().method("POST").uri(format!("/v1/matches/{match}/play"));
         if let Some(token) = token {
             request = request.header("authorization", format!("Bearer {token}"));
         }
-        let mut request = request.header("host", "tv.example:8080").body(Body::empty()).unwrap();
-        request.extensions_mut().insert(ConnectInfo(SocketAddr::new(HOME.parse().unwrap(), 1)));
-        said(self.app.clone().oneshot(request).await.unwrap()).await
+        self.send(request).await
     }
 
     pub(crate) async fn play(&self, r#match: &str, viewer: &Viewer) -> Said {

@@ -14,6 +14,9 @@ pub struct Config {
     /// The --admin address of ingest. Without it there are no feeds, dead letters and scorers
     #[arg(long, value_name = "HOST:PORT")]
     pub ingest: Option<Place>,
+    /// The --admin address of arrival. Without it there are no catalog, rights, purchases and panic
+    #[arg(long, value_name = "HOST:PORT")]
+    pub arrival: Option<Place>,
     /// A role to watch, by its --admin address; repeat for more
     #[arg(long = "role", value_name = "NAME=HOST:PORT", value_delimiter = ',')]
     pub roles: Vec<Role>,

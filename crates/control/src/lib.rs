@@ -41,7 +41,7 @@ pub enum Error {
 struct Console {
     config: Config,
     client: ask::Client,
-    /// How long ingest may take.
+    /// How long a role may take.
     patience: Duration,
 }
 
@@ -71,6 +71,8 @@ fn router(config: Config, more: Router, patience: Duration) -> Router {
     Router::new()
         .route("/admin/overview", get(overview::overview))
         .route("/admin/scores/{*rest}", any(forward::forward))
+        // Where this process is arrival itself, its own routes are more exact and win.
+        .route("/admin/arrival/{*rest}", any(forward::forward))
         .fallback(page::page)
         .with_state(Arc::new(Console { config, client: ask::Client::new(), patience }))
         .merge(more)

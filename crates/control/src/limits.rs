@@ -7,13 +7,17 @@ use std::time::Duration;
 pub(crate) const ASKED_MAX: usize = 32;
 /// How long a role may take to accept a connection.
 pub(crate) const CONNECT_MAX: Duration = Duration::from_secs(2);
-/// How long ingest may take to answer, body included: less than the page waits (8 s), so that it is told why.
+/// How long a role may take to answer, body included: less than the page waits (8 s), so that it is told why.
 pub(crate) const ANSWER_MAX: Duration = Duration::from_secs(5);
 /// How long a role may take to say that it is ready. One that takes longer is not.
 pub(crate) const READY_MAX: Duration = Duration::from_secs(1);
 /// Bytes of what is sent to a role: a form of a page.
 pub(crate) const SENT_MAX: usize = 16 * 1024;
-/// How long that may take to arrive.
+/// Bytes of a document that is sent to arrival, which takes no more itself.
+pub(crate) const DOCUMENT_MAX: usize = 256 * 1024;
+/// Bytes of the catalog as a file, which arrival itself takes no larger. Two operators at once are 32 MiB here.
+pub(crate) const FILE_MAX: usize = 16 * 1024 * 1024;
+/// How long what is sent may take to arrive.
 pub(crate) const SENT_TIME_MAX: Duration = Duration::from_secs(5);
 /// Bytes of an answer: a hundred dead letters of 4 KiB, every character escaped, are 2.5 MiB.
 pub(crate) const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;

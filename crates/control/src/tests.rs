@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tower::ServiceExt;
 
-use crate::limits::{ANSWER_BYTES_MAX, SENT_MAX};
+use crate::limits::{ANSWER_BYTES_MAX, DOCUMENT_MAX, SENT_MAX};
 use crate::{Config, Place};
 
 /// Says what it was asked.
@@ -145,6 +145,64 @@ async fn what_is_not_listed_is_not_forwarded() {
     let kind = StatusCode::UNSUPPORTED_MEDIA_TYPE;
     assert_eq!(post(&[("content-type", "text/plain")], "{}").await, kind);
     assert_eq!(post(&[], "{}").await, kind);
+}
+
+#[tokio::test]
+async fn what_operators_edit_reaches_arrival() {
+    let config = Config { arrival: Some(ingest().await), ..Config::default() };
+    let console = crate::router(config, Router::new(), PATIENCE);
+    for (method, path) in [
+        (Method::GET, "/admin/arrival/catalog"),
+        (Method::PUT, "/admin/arrival/catalog?replace=true&dry=true"),
+        (Method::GET, "/admin/arrival/catalog/match"),
+        (Method::PUT, "/admin/arrival/catalog/language/zh-Hant"),
+        (Method::DELETE, "/admin/arrival/catalog/match/final"),
+        (Method::POST, "/admin/arrival/purchases"),
+        (Method::PUT, "/admin/arrival/panic"),
+        (Method::PUT, "/admin/arrival/advice"),
+        (Method::GET, "/admin/arrival/provisional?since_ms=1"),
+    ] {
+        let body = if [Method::PUT, Method::POST].contains(&method) { "{}" } else { "" };
+        let fields = [JSON, ("pavilion-operator", "asha"), ("cookie", "a=b")];
+        let said = call(&console, method.clone(), path, &fields, body).await;
+        assert_eq!(said.status, StatusCode::OK, "{path}");
+        let said = said.json();
+        assert_eq!((&said["method"], &said["uri"]), (&json!(method.as_str()), &json!(path)));
+        assert_eq!(said["body"], body);
+        let names: Vec<_> =
+            said["headers"].as_array().unwrap().iter().filter_map(|name| name.as_str()).collect();
+        assert!(names.contains(&"pavilion-operator") && !names.contains(&"cookie"), "{names:?}");
+    }
+    for path in [
+        "/admin/arrival/nothing",
+        "/admin/arrival/catalog/",
+        "/admin/arrival/catalog/..",
+        "/admin/arrival/catalog/match/..",
+        "/admin/arrival/catalog/match/a%2fb",
+        "/admin/arrival/catalog/match/a/b",
+        "/admin/arrival/../purge",
+    ] {
+        let said = call(&console, Method::GET, path, &[], "").await;
+        assert_eq!(said.problem(), StatusCode::NOT_FOUND, "{path}");
+    }
+    let put = async |path: &str, bytes: usize| {
+        call(&console, Method::PUT, path, &[JSON], &"x".repeat(bytes)).await.status
+    };
+    let document = "/admin/arrival/catalog/match/final";
+    assert_eq!(put(document, DOCUMENT_MAX + 1).await, StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(put("/admin/arrival/catalog", DOCUMENT_MAX + 1).await, StatusCode::OK);
+    let foreign = [JSON, ("origin", "https://evil.example")];
+    let said = call(&console, Method::DELETE, document, &foreign, "").await;
+    assert_eq!(said.problem(), StatusCode::FORBIDDEN);
+
+    // Nothing is in a 204 but its status.
+    let gone = serve(Router::new().fallback(|| async { StatusCode::NO_CONTENT })).await;
+    let config = Config { arrival: Some(gone), ..Config::default() };
+    let console = crate::router(config, Router::new(), PATIENCE);
+    assert_eq!(call(&console, Method::DELETE, document, &[], "").await.status, StatusCode::NO_CONTENT);
+    let untold = call(&before(None), Method::GET, document, &[], "").await;
+    assert_eq!(untold.problem(), StatusCode::SERVICE_UNAVAILABLE);
+    assert!(untold.json()["detail"].as_str().unwrap().contains("--arrival"));
 }
 
 #[tokio::test]

@@ -246,6 +246,8 @@ pub(crate) async fn run(mut config: Config, shutdown: CancellationToken) -> anyh
     let host = control::outward().map_or_else(|| "localhost".to_owned(), |ip| ip.to_string());
     let desk = control::Config {
         ingest: family.health("ingest").map(|port| format!("127.0.0.1:{port}").parse()).transpose()?,
+        // It is in this process.
+        arrival: None,
         roles: own.chain(family.all_health()).map(role).collect::<Result<_, _>>()?,
         app: Some(format!("http://{host}:{app}").parse()?),
         hosts: Vec::new(),

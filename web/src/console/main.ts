@@ -5,13 +5,31 @@ import '../styles/console.css';
 import { installAnnouncer } from '../ui/announce';
 import { h } from '../ui/dom';
 import { svg } from '../ui/icons';
+import { advice } from './door/advice';
+import { catalog } from './door/catalog';
+import { history } from './door/history';
+import { nameField } from './door/operator';
+import { panic } from './door/panic';
+import { purchases } from './door/purchases';
+import { rights } from './door/rights';
 import { feeds } from './feeds';
 import { letters } from './letters';
 import { overview } from './overview';
 import type { Page } from './parts';
 import { scorers } from './scorers';
 
-const PAGES: readonly Page[] = [overview, feeds, letters, scorers];
+const PAGES: readonly Page[] = [
+  overview,
+  feeds,
+  letters,
+  scorers,
+  catalog,
+  rights,
+  purchases,
+  panic,
+  advice,
+  history,
+];
 
 const main = h('main', { id: 'main', class: 'console' });
 const links = PAGES.map((page) => h('a', { href: `#/${page.name}` }, page.title));
@@ -35,7 +53,13 @@ function frame(): HTMLElement {
   const brand = h('p', { class: 'brand' });
   brand.innerHTML = svg('brand');
   brand.append('Pavilion console');
-  return h('header', { class: 'bar' }, brand, h('nav', { 'aria-label': 'Pages of the console' }, ...links));
+  return h(
+    'header',
+    { class: 'bar' },
+    brand,
+    h('nav', { 'aria-label': 'Pages of the console' }, ...links),
+    nameField(),
+  );
 }
 
 const root = document.getElementById('app') ?? document.body;

@@ -32,7 +32,8 @@ export class RequestError extends Error {
 }
 
 export interface RequestOptions {
-  readonly method?: 'GET' | 'POST';
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
   readonly signal?: AbortSignal;
@@ -74,6 +75,7 @@ async function once(url: string, options: RequestOptions): Promise<Response | Re
       headers: {
         accept: 'application/json, */*',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...options.headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });

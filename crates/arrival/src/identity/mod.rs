@@ -229,6 +229,11 @@ impl Identity {
         }
     }
 
+    /// Viewers come by TLS.
+    pub(crate) fn is_secure(&self) -> bool {
+        self.config().is_secure()
+    }
+
     fn config(&self) -> &Config {
         &self.0.config
     }
@@ -251,6 +256,6 @@ mod tests;
 
 /// An identity in a folder, for tests of those who need one.
 #[cfg(test)]
-pub(crate) fn for_tests(folder: &std::path::Path) -> Identity {
-    tests::identity(folder, |_| {}).0
+pub(crate) fn for_tests(folder: &std::path::Path, public_url: Option<&str>) -> Identity {
+    tests::identity(folder, |config| config.public_url = public_url.map(str::to_owned)).0
 }

@@ -16,8 +16,9 @@ pub(crate) fn router(door: Arc<Door>) -> Router {
     Router::new().route("/admin/arrival/advice", get(read).put(write)).with_state(door)
 }
 
+/// As it was set, so that it can be edited: what the crowd makes of it is not written back.
 async fn read(State(door): State<Arc<Door>>) -> Json<Advice> {
-    Json(door.advice())
+    Json(door.calm_advice())
 }
 
 async fn write(
@@ -29,5 +30,5 @@ async fn write(
         crate::object(&body).map_err(|error| Problem::wrong(format!("the advice is not taken: {error}")))?;
     advice.check().map_err(|why| Problem::wrong(format!("the advice is not taken: {why}")))?;
     lever(&door, ADVICE, &advice, &operator(&headers)).await?;
-    Ok(Json(door.advice()))
+    Ok(Json(door.calm_advice()))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Extension, Path, State};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 use axum::{Json, Router};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
@@ -28,7 +28,8 @@ pub(crate) fn router(door: Arc<Door>) -> Router {
         .route("/v1/advice", get(advice))
         .route("/v1/matches", get(matches))
         .route("/v1/matches/{match}/play", post(play))
-        .route("/v1/{*rest}", get(nothing).post(nothing))
+        .route("/v1/{*rest}", any(nothing))
+        .method_not_allowed_fallback(not_so)
         .layer(axum::middleware::map_response(fresh))
         .with_state(door)
 }
@@ -86,6 +87,11 @@ async fn scorer(State(door): State<Arc<Door>>, headers: HeaderMap) -> Response {
 async fn nothing() -> Problem {
     let detail = "This API has /v1/time, /v1/scorer, /v1/advice, /v1/matches, /v1/matches/{match}/play and /v1/streams.";
     Problem::plain(StatusCode::NOT_FOUND, "No such resource", detail)
+}
+
+pub(crate) async fn not_so() -> Problem {
+    let detail = "This cannot be done to that; see the field Allow for what can.";
+    Problem::plain(StatusCode::METHOD_NOT_ALLOWED, "Not that way", detail)
 }
 
 /// Whether they have paid, and how that is known.

@@ -19,7 +19,7 @@ pub use advice::{Advice, BackOff};
 pub(crate) use asker::Asker;
 pub use cats::Cats;
 pub use edges::Edges;
-pub(crate) use http::router;
+pub(crate) use http::{not_so, router};
 pub use passes::{Admitted, Grant, Passes, Word};
 pub(crate) use present::Present;
 pub use problem::Problem;

@@ -12,13 +12,14 @@ use serde_json::{Value, json};
 
 use super::limits::HEARTBEAT_S;
 use crate::door::Door;
-use crate::play::{Asker, Problem, listed};
+use crate::play::{Asker, Problem, listed, not_so};
 
 pub(crate) fn router(door: Arc<Door>) -> Router {
     Router::new()
         .route("/v1/streams", get(list))
         .route("/v1/streams/{id}", delete(stop))
         .route("/v1/streams/{id}/heartbeat", post(heartbeat))
+        .method_not_allowed_fallback(not_so)
         .layer(axum::middleware::map_response(fresh))
         .with_state(door)
 }

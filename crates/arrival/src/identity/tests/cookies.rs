@@ -66,3 +66,61 @@ async fn a_session_lives_in_cookies() {
         (StatusCode::UNAUTHORIZED, Some(String::new()))
     );
 }
+
+/// What an answer sets: names, and what follows the value.
+fn set(answer: &Answer) -> Vec<(String, String)> {
+    let lines = answer.headers.get_all("set-cookie").iter().map(|line| line.to_str().unwrap());
+    let mut set: Vec<_> = lines
+        .map(|line| {
+            let (pair, flags) = line.split_once("; ").unwrap();
+            let (name, value) = pair.split_once('=').unwrap();
+            assert!(value.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)), "{line}");
+            (name.to_owned(), flags.to_owned())
+        })
+        .collect();
+    set.sort();
+    set
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_cookie_goes_no_further_and_no_longer_than_it_must() {
+    for (url, secure) in [(Some("https://tv.example"), "; Secure"), (None, "")] {
+        let door = Door::configured(|config| {
+            config.public_url = url.map(str::to_owned);
+            config.oidc = vec!["club=http://127.0.0.1:1,us".parse().unwrap()];
+        });
+        let here = [("origin", url.unwrap_or("http://tv.example"))];
+        let expected = |session: i64, refresh: i64| {
+            vec![
+                (
+                    "pavilion_refresh".to_owned(),
+                    format!("Path=/v1/identity; Max-Age={refresh}; HttpOnly; SameSite=Strict{secure}"),
+                ),
+                (
+                    "pavilion_session".to_owned(),
+                    format!("Path=/; Max-Age={session}; HttpOnly; SameSite=Lax{secure}"),
+                ),
+            ]
+        };
+        door.account(MALA).await;
+        let body = json!({ "email": MALA, "password": PASSWORD, "use": "cookie" });
+        let login = door.ask_with("POST", "/login", &here, body).await;
+        let mut all = expected(15 * 60, 60 * 24 * 3_600);
+        let year = 400 * 24 * 3_600;
+        let device = format!("Path=/v1/identity; Max-Age={year}; HttpOnly; SameSite=Lax{secure}");
+        all.insert(0, ("pavilion_device".to_owned(), device));
+        assert_eq!(set(&login), all);
+
+        // Taking one back says the same of it, or a browser would keep it.
+        let refresh = format!("pavilion_refresh={}", login.cookie("pavilion_refresh").unwrap());
+        let out = door.ask_with("POST", "/logout", &[("cookie", &refresh), here[0]], Value::Null).await;
+        assert_eq!(set(&out), expected(0, 0));
+        let back = door.ask("GET", "/oidc/club/callback?code=x&state=y", "", Value::Null).await;
+        let oidc = format!("Path=/v1/identity/oidc; Max-Age=0; HttpOnly; SameSite=Lax{secure}");
+        assert_eq!(set(&back), [("pavilion_oidc".to_owned(), oidc)]);
+
+        // Who keeps tokens alone is given no cookie.
+        assert!(set(&door.login(MALA, PASSWORD).await).is_empty());
+        assert!(set(&door.ask("POST", "/device", "", json!({})).await).is_empty());
+    }
+}
