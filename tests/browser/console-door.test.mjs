@@ -131,12 +131,12 @@ test('an operator at the door', { skip, timeout: 120_000 }, async (t) => {
       assert.equal(await take.isDisabled(), true);
       await choose(part({ ...own, title: 'Door test, from a file' }));
       await look.click();
-      await page.getByText('It would write 1 documents and take 0 away').first().waitFor();
+      await page.getByText('Documents to write: 1; to take away: 0').first().waitFor();
       assert.equal((await ask('GET', 'catalog/match/door-test')).body.title, own.title, 'so far it was only looked at');
       await screenshot(page, 'door-file-desktop');
       await take.click();
       await sure('Import');
-      await page.getByText('Imported: 1 written, 0 taken away').first().waitFor();
+      await page.getByText('Documents written: 1; taken away: 0').first().waitFor();
       assert.equal((await ask('GET', 'catalog/match/door-test')).body.title, 'Door test, from a file');
       await axe(page, 'a file');
     });
@@ -217,9 +217,10 @@ test('an operator at the door', { skip, timeout: 120_000 }, async (t) => {
     await t.test('reads in the history who did it', async () => {
       await go('History');
       const change = page.locator('[data-change="lever/panic"]').first();
-      await change.getByText(OPERATOR).waitFor();
+      await change.locator('.figures').getByText(OPERATOR).waitFor();
       await change.getByText('Before and after').click();
-      await change.getByRole('group', { name: 'After' }).getByText('"positive": "auto"').waitFor();
+      const after = change.getByRole('group', { name: 'After', exact: true });
+      await after.filter({ hasText: '"positive": "auto"' }).waitFor();
       await page.locator('[data-change="catalog/right/door-test-right"]').first().waitFor();
       await axe(page, 'history');
       await screenshot(page, 'door-history-desktop');

@@ -13,7 +13,7 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 /// Requests of each operation that are drawn; what the description's limits suggest comes in addition.
-const EXAMPLES: usize = 20;
+const EXAMPLES: usize = 10;
 /// Of the drawing; the same each time, so that a failure comes again.
 const SEED: &str = "5";
 const EMAIL: &str = "asha.raman@example.org";
@@ -84,8 +84,9 @@ async fn the_server_is_as_it_is_described() {
     let bearer = format!("Authorization: Bearer {token}");
     tokio::task::block_in_place(|| {
         check(&app, folder.path(), &[]);
-        // Whoever logs out is nobody afterwards, and the rest would be asked as nobody again.
-        check(&app, folder.path(), &["--header", &bearer, "--exclude-operation-id", "logout"]);
+        // What is another thing for somebody. But logging out: the rest would be asked as nobody again.
+        let own = "^/v1/(identity/(me|profiles|sessions)|matches/|streams)";
+        check(&app, folder.path(), &["--header", &bearer, "--include-path-regex", own]);
     });
     let (status, me) = ask(Method::GET, "/v1/identity/me", &token, Value::Null).await;
     assert_eq!((status, &me["email"]), (StatusCode::OK, &json!(EMAIL)), "it was somebody to the end");

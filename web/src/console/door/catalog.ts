@@ -71,7 +71,7 @@ function card(kind: Kind, document: Document, then: (id: string) => void): HTMLE
   return h(
     'li',
     { class: 'card', 'data-document': `${kind}/${id}` },
-    h('h3', {}, called(document) || id),
+    h('h2', {}, called(document) || id),
     h('p', { class: 'quiet mono' }, id),
     open,
   );
@@ -96,7 +96,7 @@ function file(changed: () => void, life: AbortSignal): HTMLElement {
       void once(take, told, async () => {
         const { put, removed } = await importFile(what.file, { replace: what.replace, dry: false }, life);
         changed();
-        return `Imported: ${put} written, ${removed} taken away.`;
+        return `Imported. Documents written: ${put}; taken away: ${removed}.`;
       }).finally(forget);
     });
   });
@@ -135,7 +135,7 @@ function file(changed: () => void, life: AbortSignal): HTMLElement {
       const { put, removed } = await importFile(read.file, { replace: read.replace, dry: true }, life);
       checked = read;
       take.disabled = false;
-      return `It is good. It would write ${put} documents and take ${removed} away.`;
+      return `It is good. Documents to write: ${put}; to take away: ${removed}.`;
     });
   });
   return form;

@@ -82,7 +82,7 @@ function list(
       h(
         'div',
         { class: 'head' },
-        h('h3', {}, one.product),
+        h('h2', {}, one.product),
         chip(is ? { words: 'Good now', tone: 'good' } : { words: 'Later', tone: 'plain' }),
       ),
       figures([
