@@ -28,8 +28,8 @@ pub use self::registers::PostgresRegisters;
 /// Connections of one pool. A statement takes about a millisecond, so these do thousands a second; a server takes a
 /// hundred connections unless told otherwise, and a door has three pools.
 const CONNECTIONS_MAX: usize = 8;
-/// Who waits for a connection. At a millisecond a statement they are through in a quarter of a second, well within every
-/// deadline; more would wait in vain.
+/// Who waits for a connection. At a millisecond a statement the last of them has an answer in an eighth of a second, well
+/// within every deadline; more would hold up those who come next.
 const QUEUE_MAX: usize = 1_024;
 
 /// Names the lock under which tables are made, among all programs that use the same database.
@@ -74,6 +74,13 @@ struct Link {
     client: Client,
     prepared: HashMap<&'static str, Statement>,
     task: AbortHandle,
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        // By itself it would wait for the answer that nobody waits for any more.
+        self.task.abort();
+    }
 }
 
 impl Link {
@@ -178,14 +185,15 @@ impl Inner {
 
     async fn open(&self) -> Result<Link, Error> {
         let (client, connection) = self.config.connect(NoTls).await.map_err(fault)?;
-        // It ends with the client; what it fails with is told to whoever asks.
+        // What it fails with is told to whoever asks.
         let task = tokio::spawn(async move { drop(connection.await) }).abort_handle();
-        client.batch_execute(DURABLE).await.map_err(fault)?;
+        let link = Link { client, prepared: HashMap::new(), task };
+        link.client.batch_execute(DURABLE).await.map_err(fault)?;
         if !self.made.load(Ordering::Acquire) {
-            self.make(&client).await.map_err(fault)?;
+            self.make(&link.client).await.map_err(fault)?;
             self.made.store(true, Ordering::Release);
         }
-        Ok(Link { client, prepared: HashMap::new(), task })
+        Ok(link)
     }
 
     /// Makes the tables, unless they are there: others may be at the same, and a user who may not make any may use them.
@@ -252,10 +260,7 @@ impl Lent<'_> {
     fn judge<T>(&mut self, answer: Option<Result<T, tokio_postgres::Error>>) -> Result<T, Error> {
         match answer {
             None => {
-                if let Some(link) = self.link.take() {
-                    // It would wait for the answer by itself.
-                    link.task.abort();
-                }
+                self.link = None;
                 Err(Error::Late)
             }
             Some(Err(error)) => {
