@@ -80,6 +80,11 @@ elif [ "${1:-}" != run ]; then
   [ -n "$(find /usr/share/fonts -name 'NotoSansTamil*' -print -quit 2>/dev/null)" ] || need fonts-noto-core
   # libFuzzer is C++.
   has c++ || need g++
+  # Tests run servers of their own, which are not the package's service.
+  [ -n "$(compgen -G '/usr/lib/postgresql/*/bin/postgres')" ] || has postgres || {
+    need postgresql
+    services+=(postgresql)
+  }
   python3 -c 'import ensurepip, venv' 2>/dev/null || need python3-venv
 fi
 if [ ${#missing[@]} -gt 0 ]; then

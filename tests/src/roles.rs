@@ -120,9 +120,13 @@ impl Server {
 /// The first start finds a key, on a machine full of tests.
 const START_MAX: Duration = Duration::from_secs(60);
 
-/// `pavilion arrival`, with whatever more.
+/// `pavilion arrival`, with whatever more, and its stores in files.
 pub async fn arrival(folder: &Path, port: u16, more: &[&str]) -> Program {
-    let at = |name: &str| folder.join(name).display().to_string();
+    arrival_on(folder, port, |name| folder.join(name).display().to_string(), more).await
+}
+
+/// The same with its stores wherever they are said to be.
+pub async fn arrival_on(folder: &Path, port: u16, at: impl Fn(&str) -> String, more: &[&str]) -> Program {
     let (listen, epoch) = (format!("127.0.0.1:{port}"), epoch().to_string());
     let (accounts, keys, mail) = (at("accounts.db"), at("keys"), at("mail"));
     let args = ["arrival", "--listen", &listen, "--epoch", &epoch, "--scores", ":8082", "--sport", "cricket"];

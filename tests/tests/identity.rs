@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use e2e::roles::{arrival, free_tcp_port};
+use e2e::roles::{arrival, arrival_on, free_tcp_port};
 use e2e::tools::Script;
 use http::{Method, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
@@ -19,6 +19,7 @@ const STEPS_MAX: usize = 20;
 const SECRET: &str = "a-secret-of-ours-at-the-provider";
 
 /// A browser without scripts: cookies by host and path, redirects one at a time, forms.
+#[derive(Clone)]
 struct Browser {
     client: Client<HttpConnector, Full<Bytes>>,
     /// By authority, path and name.
@@ -226,4 +227,102 @@ async fn a_device_goes_on_over_a_restart() {
     // Somewhere in the claims, as base64url of some alignment: so it is decoded by who checks, and asked here.
     let keys = phone.get(&format!("{app}/.well-known/jwks.json")).await.json();
     assert_eq!(keys["keys"][0]["alg"], "EdDSA", "{keys} {claims}");
+}
+
+/// Catalog, purchases and accounts on a PostgreSQL server: somebody registers, buys, signs in and plays; the server is
+/// killed, and play and sign-in go on; it comes back, and all is there.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_door_stands_on_a_server_that_is_killed() {
+    const MALA: &str = "mala@example.org";
+    let mut server = store::testing::Server::start().await;
+    let place = server.database("tv").await.to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let (port, admin) = (free_tcp_port(), free_tcp_port());
+    let (app, desk) = (format!("http://127.0.0.1:{port}"), format!("http://127.0.0.1:{admin}/admin/arrival"));
+    let at = |name: &str| match name.strip_suffix(".db") {
+        Some(_) => place.clone(),
+        None => folder.path().join(name).display().to_string(),
+    };
+    let listen = format!("127.0.0.1:{admin}");
+    // Without a copy of all purchases, so that the server is asked for whoever comes first.
+    let more = ["--token-algorithm", "eddsa", "--admin", &listen, "--no-copy", "--home-country", "IN"];
+    let arrival = arrival_on(folder.path(), port, at, &more).await;
+    let mut operator = Browser::new();
+    for (kind, document) in [
+        ("plan", json!({"id": "gold", "name": "Gold", "tier": 2})),
+        (
+            "match",
+            json!({"id": "cup", "title": "The Cup", "status": "live", "start_ms": 1_796_000_000_000_i64}),
+        ),
+        ("programme", json!({"id": "cup-main", "match": "cup", "programme": "main", "title": "The Cup"})),
+        ("product", json!({"id": "season", "name": "Season ticket", "plan": "gold", "matches": ["cup"]})),
+        ("right", json!({"id": "cup-all", "matches": ["cup"]})),
+    ] {
+        let url = format!("{desk}/catalog/{kind}/{}", document["id"].as_str().unwrap());
+        let put = operator.ask(Method::PUT, &url, "application/json", document.to_string()).await;
+        assert_eq!(put.status, StatusCode::OK, "{}", put.text);
+    }
+
+    let mut mala = Browser::new();
+    let sent = mala.post(&format!("{app}/v1/identity/register"), json!({ "email": MALA })).await;
+    assert_eq!(sent.status, StatusCode::ACCEPTED, "{}", sent.text);
+    let mail = std::fs::read_dir(folder.path().join("mail/new")).unwrap().next().unwrap().unwrap().path();
+    let mail = std::fs::read_to_string(mail).unwrap();
+    let code = mail.lines().find_map(|line| line.strip_prefix("    ")).unwrap();
+    let confirm =
+        json!({ "email": MALA, "code": code, "password": "correct horse battery", "use": "cookie" });
+    let made = mala.post(&format!("{app}/v1/identity/register/confirm"), confirm).await;
+    assert_eq!(made.status, StatusCode::OK, "{}", made.text);
+    let play = format!("{app}/v1/matches/cup/play");
+    assert_eq!(mala.post(&play, json!({})).await.status, StatusCode::PAYMENT_REQUIRED);
+    let account = made.json()["account"].as_str().unwrap().to_owned();
+    let bought =
+        json!({"account": account, "product": "season", "from_ms": 0, "until_ms": 4_000_000_000_000_i64});
+    let bought = operator.post(&format!("{desk}/purchases"), bought).await;
+    assert_eq!(bought.status, StatusCode::OK, "{}", bought.text);
+    let mut television = Browser::new();
+    let login = json!({ "email": MALA, "password": "correct horse battery", "use": "cookie" });
+    let signed_in = television.post(&format!("{app}/v1/identity/login"), login.clone()).await;
+    assert_eq!(signed_in.status, StatusCode::OK, "{}", signed_in.text);
+    let played = television.post(&play, json!({})).await;
+    assert_eq!(
+        (played.status, &played.json()["provisional"]),
+        (StatusCode::OK, &json!(false)),
+        "{}",
+        played.text
+    );
+
+    server.kill();
+    let played = television.post(&play, json!({})).await;
+    assert_eq!(
+        (played.status, &played.json()["provisional"]),
+        (StatusCode::OK, &json!(false)),
+        "{}",
+        played.text
+    );
+    let mut phone = Browser::new();
+    let signed_in = phone.post(&format!("{app}/v1/identity/login"), login).await;
+    assert_eq!(signed_in.status, StatusCode::ACCEPTED, "{}", signed_in.text);
+    let played = phone.post(&play, json!({})).await;
+    assert_eq!(
+        (played.status, &played.json()["provisional"]),
+        (StatusCode::OK, &json!(true)),
+        "{}",
+        played.text
+    );
+    assert_eq!(
+        mala.get(&format!("{app}/v1/identity/sessions")).await.status,
+        StatusCode::SERVICE_UNAVAILABLE
+    );
+
+    server.start_again().await;
+    until("the sessions are there again", START_MAX, || {
+        let listing = format!("{app}/v1/identity/sessions");
+        let mut mala = mala.clone();
+        async move { (mala.get(&listing).await.status == StatusCode::OK).then_some(()) }
+    })
+    .await;
+    for secret in [MALA, "correct horse"] {
+        assert!(!arrival.log().contains(secret), "{secret} is in the log");
+    }
 }

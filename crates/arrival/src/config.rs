@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use store::Place;
 use timeline::Utc;
 use timeline::name::Token;
 
@@ -76,14 +77,15 @@ pub struct Config {
     #[arg(long = "scored", value_name = "ID:SPORT:TITLE")]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scored: Vec<Scored>,
-    /// File of the embedded store in which the catalog and the levers are.
-    #[arg(long, value_name = "FILE", default_value = "var/pavilion.db")]
+    /// Where the catalog and the levers are: a file for SQLite, or postgres://user@host/database.
+    #[arg(long, value_name = "FILE|URL", default_value = "var/pavilion.db")]
     #[serde(default = "store")]
-    pub store: PathBuf,
-    /// File of the embedded database of purchases, provisional passes and the history of changes.
-    #[arg(long, value_name = "FILE", default_value = "var/entitlements.db")]
+    pub store: Place,
+    /// Where purchases, provisional passes and the history of changes are: a file for SQLite, or
+    /// postgres://user@host/database.
+    #[arg(long, value_name = "FILE|URL", default_value = "var/entitlements.db")]
     #[serde(default = "entitlements")]
-    pub entitlements: PathBuf,
+    pub entitlements: Place,
     /// File, on this machine's own disk, of who was let in while that database was gone.
     #[arg(long, value_name = "FILE", default_value = "var/provisional.journal")]
     #[serde(default = "journal")]
@@ -114,12 +116,12 @@ pub struct Config {
     pub telemetry: Option<Edge>,
 }
 
-fn store() -> PathBuf {
-    Path::new(VAR).join("pavilion.db")
+fn store() -> Place {
+    Path::new(VAR).join("pavilion.db").into()
 }
 
-fn entitlements() -> PathBuf {
-    Path::new(VAR).join("entitlements.db")
+fn entitlements() -> Place {
+    Path::new(VAR).join("entitlements.db").into()
 }
 
 fn journal() -> PathBuf {

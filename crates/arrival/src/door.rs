@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use store::{Entitlements, Registers, Sqlite, SqliteEntitlements};
+use store::{Entitlements, Registers};
 use tokio_util::sync::CancellationToken;
 
 use crate::catalog::{Keeper, keep_stopped, seed};
@@ -57,16 +57,14 @@ pub(crate) struct Stores {
 }
 
 impl Stores {
-    /// The embedded ones, in the files of the configuration.
+    /// Those of the configuration.
     pub(crate) fn open(config: &Config) -> Result<Stores, Error> {
-        for file in [&config.store, &config.entitlements, &config.journal] {
-            if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-                std::fs::create_dir_all(folder)?;
-            }
+        if let Some(folder) = config.journal.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder)?;
         }
         Ok(Stores {
-            registers: Arc::new(Sqlite::open(&config.store)?),
-            entitlements: Arc::new(SqliteEntitlements::open(&config.entitlements)?),
+            registers: config.store.registers()?,
+            entitlements: config.entitlements.entitlements()?,
             patience: Duration::from_millis(CHECK_MAX_MS as u64),
         })
     }

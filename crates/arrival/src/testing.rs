@@ -13,7 +13,10 @@ use axum::extract::ConnectInfo;
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
-use store::{Change, Entitlements, Provisional, Purchase, Sqlite, SqliteEntitlements, Tally, Verdict};
+use store::{
+    Change, Entitlements, Place, PostgresEntitlements, PostgresRegisters, Provisional, Purchase, Registers,
+    Sqlite, SqliteEntitlements, Tally, Verdict,
+};
 use timeline::Utc;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
@@ -27,15 +30,15 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A database that can be gone: it answers nothing, whatever it is asked.
 pub(crate) struct Mortal {
-    inner: SqliteEntitlements,
+    inner: Arc<dyn Entitlements>,
     pub(crate) dead: AtomicBool,
     /// How often it was asked what accounts bought.
     pub(crate) checks: AtomicUsize,
 }
 
 impl Mortal {
-    fn alive(&self) -> Result<&SqliteEntitlements, store::Error> {
-        if self.dead.load(Ordering::SeqCst) { Err(store::Error::Late) } else { Ok(&self.inner) }
+    fn alive(&self) -> Result<&dyn Entitlements, store::Error> {
+        if self.dead.load(Ordering::SeqCst) { Err(store::Error::Late) } else { Ok(&*self.inner) }
     }
 }
 
@@ -117,8 +120,8 @@ pub(crate) fn config(folder: &Path) -> Config {
         feeds: Some(":8087".parse().unwrap()),
         sport: Some("cricket".into()),
         scored: vec!["club:cricket:Club match".parse().unwrap()],
-        store: folder.join("pavilion.db"),
-        entitlements: folder.join("entitlements.db"),
+        store: folder.join("pavilion.db").into(),
+        entitlements: folder.join("entitlements.db").into(),
         journal: folder.join("provisional.journal"),
         no_copy: true,
         places: crate::whereabouts::Files { home_country: Some("IN".into()), ..Default::default() },
@@ -141,15 +144,18 @@ impl House {
 
     /// One that viewers reach by this URL.
     pub(crate) async fn at(config: Config, dead: bool, public_url: Option<&str>) -> House {
-        let store = Arc::new(Mortal {
-            inner: SqliteEntitlements::open_with(&config.entitlements, PATIENCE).unwrap(),
-            dead: AtomicBool::new(dead),
-            checks: AtomicUsize::new(0),
-        });
-        let registers = Arc::new(Sqlite::open(&config.store).unwrap());
+        let inner: Arc<dyn Entitlements> = match &config.entitlements {
+            Place::File(file) => Arc::new(SqliteEntitlements::open_with(file, PATIENCE).unwrap()),
+            Place::Url(url) => Arc::new(PostgresEntitlements::open_with(url, PATIENCE).unwrap()),
+        };
+        let store = Arc::new(Mortal { inner, dead: AtomicBool::new(dead), checks: AtomicUsize::new(0) });
+        let registers: Arc<dyn Registers> = match &config.store {
+            Place::File(file) => Arc::new(Sqlite::open(file).unwrap()),
+            Place::Url(url) => Arc::new(PostgresRegisters::open_with(url, PATIENCE).unwrap()),
+        };
         let stores = Stores { registers, entitlements: store.clone(), patience: PATIENCE };
         let shutdown = CancellationToken::new();
-        let identity = crate::identity::for_tests(config.store.parent().unwrap(), public_url);
+        let identity = crate::identity::for_tests(config.journal.parent().unwrap(), public_url);
         let door = Door::open(config, stores, identity, shutdown.clone()).await.unwrap();
         // A slow machine is no slow database.
         door.panic.gauge().slow_ms = i64::MAX;

@@ -147,7 +147,7 @@ pub(crate) async fn run(mut config: Config, shutdown: CancellationToken) -> anyh
         (port(&listeners.origin)?, port(&listeners.shield)?, port(&listeners.admin)?);
 
     let who = arrival::identity::Config {
-        accounts: config.var.join("accounts.db"),
+        accounts: config.var.join("accounts.db").into(),
         keys: config.var.join("keys"),
         mail: config.var.join("mail"),
         ..arrival::identity::Config::default()
@@ -217,8 +217,8 @@ pub(crate) async fn run(mut config: Config, shutdown: CancellationToken) -> anyh
             Some(_) => vec![format!("{CLUB}:cricket:Club match").parse()?],
             None => Vec::new(),
         },
-        store: store.clone(),
-        entitlements: config.var.join("entitlements.db"),
+        store: store.clone().into(),
+        entitlements: config.var.join("entitlements.db").into(),
         journal: config.var.join("provisional.journal"),
         no_copy: false,
         places: config.places.clone(),

@@ -180,7 +180,6 @@ pub(crate) async fn arrival(c: ArrivalConfig, shutdown: CancellationToken) -> an
 pub(crate) async fn identity(
     config: arrival::identity::Config,
 ) -> anyhow::Result<arrival::identity::Identity> {
-    make_folder(&config.accounts)?;
     Ok(tokio::task::spawn_blocking(|| arrival::identity::Identity::open(config)).await??)
 }
 

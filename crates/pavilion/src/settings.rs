@@ -150,7 +150,7 @@ pub(crate) fn show(words: &[String], file: Option<&Path>) -> anyhow::Result<()> 
             None if matches!(arg.get_action(), ArgAction::SetTrue) => "false".to_owned(),
             None => "-".to_owned(),
             Some(_) if secret => "(set)".to_owned(),
-            Some(values) => values.map(|v| v.to_string_lossy()).collect::<Vec<_>>().join(","),
+            Some(values) => values.map(|v| store::shown(&v.to_string_lossy())).collect::<Vec<_>>().join(","),
         };
         let source = match matches.value_source(id) {
             Some(ValueSource::CommandLine) => "flag".to_owned(),

@@ -177,7 +177,7 @@ async fn an_edit_takes_nothing_from_a_match_that_was_scored_before() {
     let config = crate::testing::config(folder.path());
     let id = config.r#match.to_string();
     let teams = json!(["Salt Bay Herons", "Iron Bridge Foxes"]);
-    let registers = store::Sqlite::open(&config.store).unwrap();
+    let registers = config.store.registers().unwrap();
     let first = json!({"id": id, "title": "Final", "sport": "cricket", "teams": teams, "status": "live",
         "countries": null, "cadence_s": 20.0, "start_ms": 7});
     keep::write(&registers, &format!("match/{id}"), Some(&first.to_string())).await.unwrap();

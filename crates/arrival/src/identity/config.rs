@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use store::Place;
 
 use super::Error;
 
@@ -13,9 +14,9 @@ use super::Error;
 #[group(id = "identity")]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// File of the embedded store of accounts
-    #[arg(long, value_name = "FILE", default_value = "var/accounts.db")]
-    pub accounts: PathBuf,
+    /// Where accounts and sessions are: a file for SQLite, or postgres://user@host/database
+    #[arg(long, value_name = "FILE|URL", default_value = "var/accounts.db")]
+    pub accounts: Place,
     /// Folder of the keys that sign viewers' tokens; made at first. Processes that share it sign alike. It has jwks.json
     /// and pin.jws for edges, and pin.json, which says whose pins to trust
     #[arg(long, value_name = "FOLDER", default_value = "var/keys")]

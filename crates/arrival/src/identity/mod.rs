@@ -29,7 +29,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pass::Claims;
-use store::{Accounts, Session, SqliteAccounts};
+use store::{Accounts, Session};
 use tokio_util::sync::CancellationToken;
 
 use self::keys::{Keys, Ring};
@@ -111,7 +111,7 @@ impl Identity {
     ///
     /// What cannot be opened or made.
     pub fn open(config: Config) -> Result<Identity, Error> {
-        let accounts = Arc::new(SqliteAccounts::open(&config.accounts)?);
+        let accounts = config.accounts.accounts()?;
         Identity::with(config, accounts, clock::system())
     }
 

@@ -236,11 +236,11 @@ async fn a_device_too_many_is_refused_and_let_in_when_a_slot_is_freed() {
 
 /// The database is killed in the middle of a storm, and comes back: everybody who paid plays, whoever was let in without
 /// a check is settled, and none is lost.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_database_is_killed_in_the_middle_and_viewers_keep_arriving() {
+async fn a_database_is_killed_in_the_middle_and_viewers_keep_arriving(
+    house: std::sync::Arc<House>,
+    mut is_dead: impl AsyncFnMut(bool),
+) {
     const VIEWERS: usize = 600;
-    let folder = tempfile::tempdir().unwrap();
-    let house = std::sync::Arc::new(House::open(folder.path(), false).await);
     house.sell().await;
     // The first third bought, and is known here; the second bought; the last did not.
     let name = |n: usize| format!("a{n}");
@@ -252,7 +252,7 @@ async fn the_database_is_killed_in_the_middle_and_viewers_keep_arriving() {
     assert!(known >= VIEWERS / 3, "{known}");
     let before = house.checks();
 
-    house.kill(true);
+    is_dead(true).await;
     let arriving: Vec<_> = (0..VIEWERS)
         .map(|n| {
             let house = house.clone();
@@ -278,7 +278,7 @@ async fn the_database_is_killed_in_the_middle_and_viewers_keep_arriving() {
     })
     .await;
 
-    house.kill(false);
+    is_dead(false).await;
     until("all are settled", async || house.door.panic.ledger().is_settled()).await;
     let report = house.admin("GET", "provisional?max=4096", "").await.body;
     let third = VIEWERS / 3;
@@ -296,6 +296,59 @@ async fn the_database_is_killed_in_the_middle_and_viewers_keep_arriving() {
     let said = house.play("cup", &viewer(Some(&name(VIEWERS - 1)), "tv")).await;
     assert_eq!(said.problem(), "not-bought");
     assert_eq!(house.play("cup", &viewer(Some(&name(third)), "tv")).await.body["provisional"], json!(false));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_database_is_killed_in_the_middle_and_viewers_keep_arriving() {
+    let folder = tempfile::tempdir().unwrap();
+    let house = std::sync::Arc::new(House::open(folder.path(), false).await);
+    let killed = house.clone();
+    a_database_is_killed_in_the_middle_and_viewers_keep_arriving(house, async |dead| killed.kill(dead)).await;
+}
+
+/// The same with a server, which is killed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_is_killed_in_the_middle_and_viewers_keep_arriving() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = store::testing::Server::start().await;
+    let entitlements = server.database("tv").await;
+    let house = House::with(crate::Config { entitlements, ..config(folder.path()) }, false).await;
+    a_database_is_killed_in_the_middle_and_viewers_keep_arriving(house.into(), async |dead| match dead {
+        true => server.kill(),
+        false => server.start_again().await,
+    })
+    .await;
+}
+
+/// Catalog and purchases in one database: two doors on it know the same, and who plays goes on without it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_door_stands_on_one_database() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = store::testing::Server::start().await;
+    let place = server.database("tv").await;
+    let of = || crate::Config { entitlements: place.clone(), store: place.clone(), ..config(folder.path()) };
+    let house = House::with(of(), false).await;
+    house.sell().await;
+    house.buy(&["ann".into()]).await;
+    let ann = viewer(Some("ann"), "phone");
+    assert_eq!(house.play("cup", &ann).await.body["provisional"], json!(false));
+    let history = house.admin("GET", "history?max=100", "").await.body;
+    assert!(history.to_string().contains("catalog/match/cup"), "{history}");
+
+    // Another door on the same database knows the catalog, and goes on with it when the database is gone.
+    let other_folder = tempfile::tempdir().unwrap();
+    let journal = other_folder.path().join("provisional.journal");
+    let other = House::with(crate::Config { journal, ..of() }, false).await;
+    server.kill();
+    let said = other.play("cup", &ann).await;
+    assert_eq!((said.status, &said.body["provisional"]), (StatusCode::OK, &json!(true)), "{}", said.body);
+    let said = other.ask("POST", "/v1/matches/cup/play", &ann, NOWHERE).await;
+    assert_eq!(said.problem(), "place-unknown", "rights hold with the database gone too");
+    house.buy_in_vain("ben").await;
+    server.start_again().await;
+    until("it is settled", async || other.door.panic.ledger().is_settled()).await;
+    let passes = other.store.provisional(0, 10).await.unwrap();
+    assert_eq!(passes.iter().map(|p| p.settled.map(|s| s.0)).collect::<Vec<_>>(), [Some(Verdict::Entitled)]);
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use relay::{Limits, Subscriber};
 use scores::{feeds, ingest, shard, snapshot};
-use store::{Log, MemoryReplay, Registers, Sqlite, SqliteLog};
+use store::{Log, MemoryReplay, Place, Registers, SqliteLog};
 use tokio_util::sync::CancellationToken;
 
 use super::watching;
@@ -17,9 +17,9 @@ use crate::{admin, child, roles};
 /// Where the embedded stores of the score plane are.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Stores {
-    /// File of the embedded store: the catalog, codes of scorers.
-    #[arg(long, default_value = "var/pavilion.db")]
-    store: PathBuf,
+    /// Where the catalog and the codes of scorers are: a file for SQLite, or postgres://user@host/database.
+    #[arg(long, value_name = "FILE|URL", default_value = "var/pavilion.db")]
+    store: Place,
     /// File of the embedded spine: every event of every match.
     #[arg(long, default_value = "var/spine.db")]
     spine: PathBuf,
@@ -27,8 +27,7 @@ pub(crate) struct Stores {
 
 impl Stores {
     pub(crate) fn registers(&self) -> anyhow::Result<Arc<dyn Registers>> {
-        roles::make_folder(&self.store)?;
-        Ok(Arc::new(Sqlite::open(&self.store)?))
+        Ok(self.store.registers()?)
     }
 
     fn log(&self) -> anyhow::Result<Arc<dyn Log>> {
@@ -110,9 +109,9 @@ pub(crate) struct SnapshotConfig {
     /// Shards, as host:port; repeat for those that may take over.
     #[arg(long = "shard", value_name = "HOST:PORT", value_parser = roles::host_port, value_delimiter = ',', default_value = "127.0.0.1:8088")]
     shards: Vec<String>,
-    /// File of the embedded store with the catalog.
-    #[arg(long, default_value = "var/pavilion.db")]
-    store: PathBuf,
+    /// Where the catalog is: a file for SQLite, or postgres://user@host/database.
+    #[arg(long, value_name = "FILE|URL", default_value = "var/pavilion.db")]
+    store: Place,
     #[command(flatten)]
     snapshot: snapshot::Config,
 }
@@ -121,8 +120,7 @@ pub(crate) async fn snapshot(c: SnapshotConfig, shutdown: CancellationToken) -> 
     c.snapshot.check()?;
     let listener = roles::listen_shared(c.listen)?;
     roles::health(c.admin, &shutdown).await?;
-    roles::make_folder(&c.store)?;
-    let registers: Arc<dyn Registers> = Arc::new(Sqlite::open(&c.store)?);
+    let registers = c.store.registers()?;
     let subscriber = Subscriber::connect(c.shards, &c.listen.to_string(), Limits::default());
     let watching = watching::sum(registers.clone(), shutdown.clone());
     Ok(snapshot::serve(c.snapshot, listener, subscriber, registers, watching, shutdown).await?)

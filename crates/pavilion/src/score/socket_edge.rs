@@ -15,7 +15,7 @@ use listen::tls::Certificate;
 use pass::{Claims, KeySet};
 use relay::{Cursor, Limits, Subscriber, Update};
 use scores::catalog::{Catalog, Status};
-use store::Registers;
+use store::Place;
 use timeline::Steady;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
@@ -47,9 +47,9 @@ pub(crate) struct FanoutConfig {
     /// Where snapshots, cards and key moments are; repeat for more than one.
     #[arg(long = "snapshot", value_delimiter = ',', default_value = "http://127.0.0.1:8089")]
     snapshots: Vec<String>,
-    /// File of the embedded store with the catalog.
-    #[arg(long, default_value = "var/pavilion.db")]
-    store: PathBuf,
+    /// Where the catalog is: a file for SQLite, or postgres://user@host/database.
+    #[arg(long, value_name = "FILE|URL", default_value = "var/pavilion.db")]
+    store: Place,
     /// Key set that viewers' tokens are checked against: a file or a URL, looked at again and again; repeat for others
     /// to look at when it cannot be had. Without it nobody is asked for a token.
     #[arg(long, value_name = "FILE|URL", value_delimiter = ',')]
@@ -67,8 +67,7 @@ pub(crate) async fn fanout(c: FanoutConfig, shutdown: CancellationToken) -> anyh
     c.fanout.check()?;
     let listener = roles::listen_shared(c.listen)?;
     roles::health(c.admin, &shutdown).await?;
-    roles::make_folder(&c.store)?;
-    let registers: Arc<dyn Registers> = Arc::new(store::Sqlite::open(&c.store)?);
+    let registers = c.store.registers()?;
     let catalog = Catalog::follow(registers.clone(), shutdown.clone()).await?;
     let keys = match c.keys.is_empty() {
         true => None,

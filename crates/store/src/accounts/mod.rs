@@ -1,11 +1,15 @@
 //! Who viewers are: accounts, how they are recognised, their profiles and where they are signed in.
 
 pub(crate) mod conformance;
+mod postgres;
 mod sqlite;
 mod types;
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 
+pub use postgres::PostgresAccounts;
 pub use sqlite::SqliteAccounts;
 pub use types::{
     Account, Code, Digest, External, NewSession, Profile, Put, Rotated, Rotation, Salt, Session, Taken,
@@ -16,10 +20,14 @@ use crate::Error;
 /// Sessions of one account, or profiles, listed at once; callers allow fewer.
 pub const LISTED_MAX: usize = 256;
 
+/// The longest wait for an answer. A login takes less than a tenth of it on a slow disk; beyond it the store counts as
+/// gone, and the door has other answers.
+const ANSWER_MAX: Duration = Duration::from_secs(1);
+
 /// Accounts and their sessions, shared by every process of the door.
 ///
-/// Each method is one transaction, durable when it has answered. Time is the caller's (UTC, milliseconds), as are all
-/// ids; secrets come as digests. [`Error::Busy`] comes at once when there is too much to do, and [`Error::Late`] within a
+/// Each method is one transaction or as good as one, durable when it has answered. Time is the caller's (UTC,
+/// milliseconds), as are all ids; secrets come as digests. [`Error::Busy`] comes at once when there is too much to do, and [`Error::Late`] within a
 /// second; then it is not known whether something was written.
 #[async_trait]
 pub trait Accounts: Send + Sync {

@@ -1,12 +1,16 @@
 //! Who bought what, who was let in without a check, and who changed what of it.
 
 pub(crate) mod conformance;
+mod postgres;
 mod sqlite;
+
+use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::Error;
+use crate::{Error, bounded};
 
+pub use postgres::PostgresEntitlements;
 pub use sqlite::SqliteEntitlements;
 
 /// Longest account, product, device, match, id or name in bytes: ids are 32, a match's name 64, an identity of another
@@ -20,6 +24,10 @@ pub const PURCHASES_MAX: usize = 64;
 pub const ACCOUNTS_MAX: usize = 1_024;
 /// Rows given by one page, whatever was asked for.
 pub const PAGE_MAX: usize = 4_096;
+
+/// The longest from being asked to the answer, unless set. A viewer's tap has 1.5 s in all; what comes later than this is
+/// of no use to them.
+const DEADLINE: Duration = Duration::from_millis(750);
 
 /// A product that an account may use from an instant to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,6 +105,20 @@ pub struct Tally {
     pub unverified: u64,
 }
 
+impl Tally {
+    /// Counts so many that turned out to be this, or are not settled.
+    fn add(&mut self, verdict: Option<&str>, count: i64) {
+        let count = count as u64;
+        self.issued += count;
+        match verdict.and_then(Verdict::of) {
+            Some(Verdict::Entitled) => self.entitled += count,
+            Some(Verdict::NotEntitled) => self.not_entitled += count,
+            Some(Verdict::Unverified) => self.unverified += count,
+            None => {}
+        }
+    }
+}
+
 /// An administrator's change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
@@ -155,13 +177,31 @@ pub trait Entitlements: Send + Sync {
     async fn changes(&self, before_ms: i64, max: usize) -> Result<Vec<Change>, Error>;
 }
 
+/// Refuses what no implementation takes, before anything is queued.
+fn purchases_taken(purchases: &[Purchase]) -> Result<(), Error> {
+    few(purchases.len(), PAGE_MAX)?;
+    words(purchases.iter().flat_map(|p| [&*p.id, &*p.account, &*p.product]))
+}
+
+/// The same of provisional passes.
+fn passes_taken(passes: &[Provisional]) -> Result<(), Error> {
+    few(passes.len(), PAGE_MAX)?;
+    let account = |p: &Provisional| p.account.as_ref().map_or(0, String::len);
+    passes.iter().try_for_each(|p| bounded("word", account(p), WORD_MAX))?;
+    words(passes.iter().flat_map(|p| [&*p.id, &*p.device, &*p.r#match]))
+}
+
+/// The same of changes.
+fn changes_taken(changes: &[Change]) -> Result<(), Error> {
+    few(changes.len(), PAGE_MAX)?;
+    words(changes.iter().flat_map(|c| [&*c.id, &*c.who, &*c.what]))?;
+    let mut documents = changes.iter().flat_map(|c| [&c.before, &c.after]).flatten();
+    documents.try_for_each(|document| bounded("document", document.len(), DOCUMENT_MAX))
+}
+
 /// Refuses words that are too long before anything is queued.
 fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<(), Error> {
     words.into_iter().try_for_each(|word| bounded("word", word.len(), WORD_MAX))
-}
-
-fn bounded(what: &'static str, len: usize, max: usize) -> Result<(), Error> {
-    if len > max { Err(Error::TooLarge { what, len, max }) } else { Ok(()) }
 }
 
 fn few(len: usize, max: usize) -> Result<(), Error> {

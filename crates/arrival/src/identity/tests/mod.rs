@@ -31,7 +31,7 @@ const PASSWORD: &str = "correct horse battery";
 
 fn config(folder: &Path) -> Config {
     Config {
-        accounts: folder.join("accounts.db"),
+        accounts: folder.join("accounts.db").into(),
         keys: folder.join("keys"),
         mail: folder.join("mail"),
         // RSA keys take a second to find.
@@ -45,7 +45,7 @@ fn config(folder: &Path) -> Config {
 pub(super) fn identity(folder: &Path, change: impl FnOnce(&mut Config)) -> (Identity, Arc<AtomicI64>) {
     let mut config = config(folder);
     change(&mut config);
-    let accounts = Arc::new(SqliteAccounts::open(&config.accounts).unwrap());
+    let accounts = config.accounts.accounts().unwrap();
     with(config, accounts)
 }
 
@@ -102,7 +102,7 @@ impl Door {
         let folder = tempfile::tempdir().unwrap();
         let mut config = config(folder.path());
         change(&mut config);
-        let store = Gone::new(SqliteAccounts::open(&config.accounts).unwrap());
+        let store = Gone::new(config.accounts.accounts().unwrap());
         let (identity, at) = with(config, Arc::new(store.clone()));
         let app = super::router(identity.clone())
             .layer(Extension(identity.clone()))

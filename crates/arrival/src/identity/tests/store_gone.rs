@@ -10,13 +10,13 @@ use super::*;
 /// A store that can be taken away.
 #[derive(Clone)]
 pub(super) struct Gone {
-    inner: SqliteAccounts,
+    inner: Arc<dyn Accounts>,
     gone: Arc<AtomicBool>,
     asked: Arc<AtomicU64>,
 }
 
 impl Gone {
-    pub(super) fn new(inner: SqliteAccounts) -> Gone {
+    pub(super) fn new(inner: Arc<dyn Accounts>) -> Gone {
         Gone { inner, gone: Arc::default(), asked: Arc::default() }
     }
 
@@ -32,9 +32,9 @@ impl Gone {
         self.asked.load(Ordering::SeqCst)
     }
 
-    fn there(&self) -> Result<&SqliteAccounts, store::Error> {
+    fn there(&self) -> Result<&dyn Accounts, store::Error> {
         self.asked.fetch_add(1, Ordering::SeqCst);
-        if self.gone.load(Ordering::SeqCst) { Err(store::Error::Busy) } else { Ok(&self.inner) }
+        if self.gone.load(Ordering::SeqCst) { Err(store::Error::Busy) } else { Ok(&*self.inner) }
     }
 }
 

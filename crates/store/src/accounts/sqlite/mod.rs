@@ -12,7 +12,8 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 
 use super::{
-    Account, Accounts, Code, Digest, External, NewSession, Profile, Put, Rotated, Rotation, Session, Taken,
+    ANSWER_MAX, Account, Accounts, Code, Digest, External, NewSession, Profile, Put, Rotated, Rotation,
+    Session, Taken,
 };
 use crate::Error;
 use crate::worker::Worker;
@@ -20,10 +21,6 @@ use crate::worker::Worker;
 /// How long one process waits for another's transaction, which takes some milliseconds; well under the time in which
 /// an answer is due.
 const BUSY_MAX: Duration = Duration::from_millis(500);
-
-/// The longest wait for an answer. A login takes less than a tenth of it on a slow disk; beyond it the store counts as
-/// gone, and the door has other answers.
-const ANSWER_MAX: Duration = Duration::from_secs(1);
 
 /// Threads that read: a slow one (a list) does not hold up the others.
 const READERS: usize = 2;

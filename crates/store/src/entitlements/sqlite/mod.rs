@@ -10,16 +10,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use rusqlite::Connection;
 
-use super::{
-    ACCOUNTS_MAX, Change, DOCUMENT_MAX, Entitlements, PAGE_MAX, Provisional, Purchase, Tally, Verdict,
-};
-use super::{bounded, few, words};
+use super::{ACCOUNTS_MAX, Change, DEADLINE, Entitlements, PAGE_MAX, Provisional, Purchase, Tally, Verdict};
+use super::{changes_taken, few, passes_taken, purchases_taken};
 use crate::Error;
 use crate::worker::Worker;
-
-/// The longest from being asked to the answer, unless set. A viewer's tap has 1.5 s in all; what comes later than this is
-/// of no use to them.
-const DEADLINE: Duration = Duration::from_millis(750);
 
 /// Entitlements in a SQLite file. One thread writes, and whatever waits for it becomes one transaction; another reads.
 /// Clones share both.
@@ -68,8 +62,7 @@ impl SqliteEntitlements {
 #[async_trait]
 impl Entitlements for SqliteEntitlements {
     async fn put_purchases(&self, purchases: &[Purchase]) -> Result<(), Error> {
-        few(purchases.len(), PAGE_MAX)?;
-        words(purchases.iter().flat_map(|p| [&*p.id, &*p.account, &*p.product]))?;
+        purchases_taken(purchases)?;
         let purchases = purchases.to_vec();
         self.write(move |c| purchases.iter().try_for_each(|p| write::purchase(c, p))).await
     }
@@ -90,12 +83,7 @@ impl Entitlements for SqliteEntitlements {
     }
 
     async fn record(&self, passes: &[Provisional]) -> Result<(), Error> {
-        few(passes.len(), PAGE_MAX)?;
-        words(
-            passes
-                .iter()
-                .flat_map(|p| [&*p.id, p.account.as_deref().unwrap_or_default(), &*p.device, &*p.r#match]),
-        )?;
+        passes_taken(passes)?;
         let passes = passes.to_vec();
         self.write(move |c| passes.iter().try_for_each(|p| write::provisional(c, p))).await
     }
@@ -118,11 +106,7 @@ impl Entitlements for SqliteEntitlements {
     }
 
     async fn note(&self, changes: &[Change]) -> Result<(), Error> {
-        few(changes.len(), PAGE_MAX)?;
-        words(changes.iter().flat_map(|c| [&*c.id, &*c.who, &*c.what]))?;
-        for document in changes.iter().flat_map(|c| [&c.before, &c.after]).flatten() {
-            bounded("document", document.len(), DOCUMENT_MAX)?;
-        }
+        changes_taken(changes)?;
         let changes = changes.to_vec();
         self.write(move |c| changes.iter().try_for_each(|change| write::change(c, change))).await
     }

@@ -73,14 +73,7 @@ pub(super) fn tally(c: &Connection, since_ms: i64) -> rusqlite::Result<Tally> {
         c.prepare_cached("SELECT verdict, COUNT(*) FROM provisional WHERE issued_ms >= ?1 GROUP BY verdict")?;
     for row in counted.query_map([since_ms], |row| Ok((row.get(0)?, row.get(1)?)))? {
         let (verdict, count): (Option<String>, i64) = row?;
-        let count = count as u64;
-        tally.issued += count;
-        match verdict.as_deref().and_then(Verdict::of) {
-            Some(Verdict::Entitled) => tally.entitled += count,
-            Some(Verdict::NotEntitled) => tally.not_entitled += count,
-            Some(Verdict::Unverified) => tally.unverified += count,
-            None => {}
-        }
+        tally.add(verdict.as_deref(), count);
     }
     Ok(tally)
 }
