@@ -46,6 +46,18 @@ export function isDirection(key: string): key is Direction {
   return key === 'ArrowUp' || key === 'ArrowDown' || key === 'ArrowLeft' || key === 'ArrowRight';
 }
 
+/** Arrow keys move the focus in a page without a picture; in a text they move its cursor. */
+export function followArrows(root: HTMLElement, signal: AbortSignal): void {
+  const arrows = (event: KeyboardEvent): void => {
+    if (!isDirection(event.key) || event.defaultPrevented) return;
+    const across = event.key === 'ArrowLeft' || event.key === 'ArrowRight';
+    if (across && event.target instanceof HTMLInputElement) return;
+    if (moveFocus(root, event.key)) event.preventDefault();
+  };
+  // On the document: at first nothing in the page has the focus.
+  document.addEventListener('keydown', arrows, { signal });
+}
+
 const FOCUSABLE = 'a[href], button:not([disabled]), [tabindex="0"], input:not([disabled]), summary';
 
 /** Moves the focus within `root`. Returns whether it moved. */
