@@ -1,7 +1,7 @@
 /** Words and figures that a viewer reads. Pure. */
 
 import type { Rung, Track } from './play/adapter';
-import { language, t } from './words';
+import { language, locale, t } from './words';
 
 /** `3.9 s`, `48 s`, `2 min 05 s`, `1 h 02 min`: as precise as is useful at that size. */
 export function lag(seconds: number): string {
@@ -51,13 +51,19 @@ export function wallClock(utcMs: number, timeZone?: string): string {
 
 /** A day and a time, as one says it where the viewer's language is spoken: `Tue, 1 Dec, 19:30`. */
 export function dayAndTime(utcMs: number): string {
-  const options = { weekday: 'short', day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' } as const;
-  return new Intl.DateTimeFormat(region(), options).format(utcMs);
+  const options = {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    hour: 'numeric',
+    minute: '2-digit',
+  } as const;
+  return new Intl.DateTimeFormat(locale, options).format(utcMs);
 }
 
 /** The time of day: `7:30 pm`. */
 export function timeOfDay(utcMs: number): string {
-  return new Intl.DateTimeFormat(region(), { hour: 'numeric', minute: '2-digit' }).format(utcMs);
+  return new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' }).format(utcMs);
 }
 
 /** `a, b or c`. */
@@ -72,11 +78,6 @@ export function countryName(code: string): string {
   } catch {
     return code;
   }
-}
-
-/** English as it is written where the browser's owner lives, if that is English. */
-function region(): string {
-  return navigator.languages.find((tag) => tag.split('-')[0] === language) ?? language;
 }
 
 /** `720p`, `720p50`, with megabits a second when two rungs would read alike. */

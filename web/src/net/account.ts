@@ -1,6 +1,6 @@
 /** The identity API (docs/openapi.yaml), as the account's pages need it. Tokens go to cookies, never through here. */
 
-import { asMe, askAsMe, forget, note, readWho, type Who } from './identity';
+import { askAsMe, asMe, forget, note, readWho, type Who } from './identity';
 import { array, count, object, text } from './narrow';
 import { RequestError, request, requestJson } from './request';
 

@@ -2,7 +2,7 @@
 
 import { advice } from './api';
 import type { Backoff } from './backoff';
-import { pause, policy, RequestError, rest } from './request';
+import { pause, policy, restAgain } from './request';
 
 /** Unless advised otherwise, ms. The answer is the same for everybody, so caches give it. */
 const EVERY_MS = 60_000;
@@ -26,10 +26,7 @@ export async function followAdvice(): Promise<never> {
       const everyMs = policy.everyMs('advice', EVERY_MS, Math.random);
       await pause(everyMs, signal, everyMs);
     } catch (error) {
-      const after = error instanceof RequestError ? error.retryAfterMs : null;
-      const wait = policy.again(after, awayMs, AWAY, performance.now(), Math.random);
-      awayMs = wait.drawnMs;
-      await rest(wait, signal);
+      awayMs = await restAgain(error, awayMs, AWAY, signal);
     }
   }
 }

@@ -97,6 +97,19 @@ async function ask(url: string | URL, options: RequestOptions): Promise<Response
   }
 }
 
+/** Waits before what goes on by itself asks again; gives what the next wait is drawn from. */
+export async function restAgain(
+  error: unknown,
+  previousMs: number,
+  own: Backoff,
+  signal: AbortSignal,
+): Promise<number> {
+  const after = error instanceof RequestError ? error.retryAfterMs : null;
+  const wait = policy.again(after, previousMs, own, performance.now(), Math.random);
+  await rest(wait, signal);
+  return wait.drawnMs;
+}
+
 /** Waits as the policy says. */
 export function rest(wait: Wait, signal?: AbortSignal): Promise<void> {
   return pause(Math.max(wait.drawnMs, wait.leastMs), signal, wait.leastMs);
@@ -118,9 +131,9 @@ export function pause(ms: number, signal?: AbortSignal, leastMs = 0): Promise<vo
     };
     const early = (): void => {
       const left = leastMs - (performance.now() - begun);
-      if (left <= 0) return end();
       clearTimeout(timer);
-      timer = setTimeout(end, left);
+      if (left <= 0) end();
+      else timer = setTimeout(end, left);
     };
     let timer = setTimeout(end, ms);
     addEventListener('online', early);

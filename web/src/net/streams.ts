@@ -1,7 +1,7 @@
 /** What a viewer plays, on all devices (docs/openapi-play.yaml, `/v1/streams`). */
 
 import { type Advice, readAdvice } from './advice';
-import { asMe, askAsMe } from './identity';
+import { askAsMe, asMe } from './identity';
 import { array, count, object, text } from './narrow';
 
 export interface Stream {

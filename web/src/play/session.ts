@@ -1,13 +1,14 @@
 /** One viewing of one match: opens it, keeps it going, and says what is happening. No DOM but the video. */
 
 import * as api from '../net/api';
-import { type Backoff, nextWaitMs, RECOVERY_BACKOFF, REOPEN_BACKOFF, START_BACKOFF } from '../net/backoff';
+import { nextWaitMs, RECOVERY_BACKOFF, REOPEN_BACKOFF, START_BACKOFF } from '../net/backoff';
 import type { ServerClock } from '../net/clock';
 import type { Problem } from '../net/problem';
-import { pause, policy, RequestError, rest } from '../net/request';
+import { pause, RequestError, restAgain } from '../net/request';
 import type { Picture } from '../scores/follow';
-import type { Adapter, AdapterEvents, Fault, PlayerName } from './adapter';
+import type { Adapter, Fault, PlayerName } from './adapter';
 import { Playhead } from './playhead';
+import { type Factory, factory } from './players';
 import { type ProfileName, profile } from './profile';
 import { isRefusal, opensMs } from './refusal';
 import type { Settings } from './settings';
@@ -129,6 +130,8 @@ export class Session {
 
   /** A new token for the score. It comes with a new slot for this device. */
   async scores(signal: AbortSignal): Promise<api.Scores | null> {
+    // Who is not let in takes no slot for the score's sake.
+    if (this.state === 'stopped' || this.state === 'refused') throw new TypeError(this.state);
     const { slot, scores } = await api.play(this.#match, signal);
     this.#slot.take(slot);
     return scores;
@@ -318,7 +321,7 @@ export class Session {
         if (error.status === 404) {
           waitMs = nextWaitMs(waitMs, START_BACKOFF, Math.random);
           await pause(waitMs, signal);
-        } else waitMs = await this.#rest(error, waitMs, START_BACKOFF, signal);
+        } else waitMs = await restAgain(error, waitMs, START_BACKOFF, signal);
       }
     }
   }
@@ -329,24 +332,11 @@ export class Session {
     if (problem !== null) this.#events.refused(problem);
     this.#say(!navigator.onLine ? 'offline' : problem === null ? 'failed' : 'later');
     try {
-      this.#reopenMs = await this.#rest(error, this.#reopenMs, REOPEN_BACKOFF, signal);
+      this.#reopenMs = await restAgain(error, this.#reopenMs, REOPEN_BACKOFF, signal);
     } catch {
       return;
     }
     await this.#open();
-  }
-
-  /** Waits as the policy says; what the next wait is drawn from. */
-  async #rest(
-    error: RequestError | null,
-    beforeMs: number,
-    own: Backoff,
-    signal: AbortSignal,
-  ): Promise<number> {
-    const after = error?.retryAfterMs ?? null;
-    const wait = policy.again(after, beforeMs, own, performance.now(), Math.random);
-    await rest(wait, signal);
-    return wait.drawnMs;
   }
 
   async #rebuild(): Promise<void> {
@@ -450,16 +440,4 @@ export class Session {
     this.#faults.push(detail);
     if (this.#faults.length > FAULTS_KEPT) this.#faults.shift();
   }
-}
-
-type Factory = (video: HTMLVideoElement, captions: HTMLElement, events: AdapterEvents) => Adapter;
-
-/** Each player is a chunk of its own, fetched when it is chosen. */
-async function factory(name: PlayerName): Promise<Factory> {
-  if (name === 'shaka') {
-    const { ShakaAdapter } = await import('../adapters/shaka');
-    return (video, captions, events) => new ShakaAdapter(video, captions, events);
-  }
-  const { HlsAdapter } = await import('../adapters/hls');
-  return (video, _, events) => new HlsAdapter(video, events);
 }

@@ -2,7 +2,7 @@
 
 import { obey, type Slot } from '../net/api';
 import type { Backoff } from '../net/backoff';
-import { pause, policy, RequestError, rest } from '../net/request';
+import { pause, RequestError, restAgain } from '../net/request';
 import { heartbeat, stop } from '../net/streams';
 
 /** After a heartbeat that was not answered: two may be lost before the slot is. */
@@ -50,9 +50,7 @@ export class SlotKeeper {
           this.#over();
           return;
         }
-        const wait = policy.again(failure.retryAfterMs, waitMs, AGAIN, performance.now(), Math.random);
-        waitMs = wait.drawnMs;
-        await rest(wait, signal);
+        waitMs = await restAgain(failure, waitMs, AGAIN, signal);
       }
     } catch {
       // Given up, or replaced.

@@ -8,10 +8,18 @@ import { h } from './dom';
 let fields = 0;
 
 /** A labelled input; its hint is read with it. */
-export function field(label: string, attributes: Record<string, string | number | boolean>, hint = ''): HTMLElement {
+export function field(
+  label: string,
+  attributes: Record<string, string | number | boolean>,
+  hint = '',
+): HTMLElement {
   fields += 1;
   const id = `field-${fields}`;
-  const input = h('input', { id, ...attributes, ...(hint === '' ? {} : { 'aria-describedby': `${id}-hint` }) });
+  const input = h('input', {
+    id,
+    ...attributes,
+    ...(hint === '' ? {} : { 'aria-describedby': `${id}-hint` }),
+  });
   const element = h('div', { class: 'field' }, h('label', { for: id }, label), input);
   if (hint !== '') element.append(h('span', { class: 'hint', id: `${id}-hint` }, hint));
   return element;
@@ -71,7 +79,8 @@ export function sentence(error: unknown, own: (error: RequestError) => string | 
   if (!(error instanceof RequestError)) return t.account.failed;
   const mine = own(error);
   if (mine !== null) return mine;
-  const wait = error.retryAfterMs === null ? '' : ` ${t.account.waitFor(Math.ceil(error.retryAfterMs / 1000))}`;
+  const wait =
+    error.retryAfterMs === null ? '' : ` ${t.account.waitFor(Math.ceil(error.retryAfterMs / 1000))}`;
   if (error.status === 0) return navigator.onLine ? t.account.failed : t.account.offline;
   if (error.status === 401) return t.account.signedOutHere;
   if (error.status === 429) return `${t.account.tooOften}${wait}`;

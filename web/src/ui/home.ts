@@ -3,7 +3,7 @@
 import { dayAndTime, timeOfDay } from '../format';
 import { type Match, matches } from '../net/api';
 import { isSignedIn } from '../net/identity';
-import { policy, RequestError, rest } from '../net/request';
+import { pause, policy, restAgain } from '../net/request';
 import { type Stream, streams } from '../net/streams';
 import { watched } from '../play/history';
 import { language, t } from '../words';
@@ -18,7 +18,11 @@ const LOOK_EVERY_MS = 10_000;
 const LOOK_AGAIN = { baseMs: 10_000, capMs: 30_000 };
 
 export function home(): View {
-  const list = h('div', { class: 'shelves', 'aria-busy': 'true' }, h('ul', { class: 'cards' }, skeleton(), skeleton()));
+  const list = h(
+    'div',
+    { class: 'shelves', 'aria-busy': 'true' },
+    h('ul', { class: 'cards' }, skeleton(), skeleton()),
+  );
   const words = h('p', { class: 'quiet' }, t.home.looking);
   const element = h(
     'main',
@@ -57,24 +61,29 @@ async function look(list: HTMLElement, words: HTMLElement, signal: AbortSignal):
       () => undefined,
     );
   }
-  while (!signal.aborted) {
-    let wait = { drawnMs: 0, leastMs: policy.everyMs('matches', LOOK_EVERY_MS, Math.random) };
-    try {
-      found = await matches(signal);
-      words.textContent = summary(found);
-      draw();
-      waitMs = LOOK_AGAIN.baseMs;
-    } catch (error) {
-      if (signal.aborted) return;
-      if (shown === '') list.replaceChildren();
-      words.textContent = navigator.onLine ? t.home.unreachable : t.home.offline;
-      const after = error instanceof RequestError ? error.retryAfterMs : null;
-      wait = policy.again(after, waitMs, LOOK_AGAIN, performance.now(), Math.random);
-      waitMs = wait.drawnMs;
-    }
+  const tell = (text: string): void => {
+    words.textContent = text;
     list.setAttribute('aria-busy', 'false');
-    announce(words.textContent ?? '');
-    await rest(wait, signal).catch(() => undefined);
+    announce(text);
+  };
+  try {
+    for (;;) {
+      try {
+        found = await matches(signal);
+        tell(summary(found));
+        draw();
+        waitMs = LOOK_AGAIN.baseMs;
+        const everyMs = policy.everyMs('matches', LOOK_EVERY_MS, Math.random);
+        await pause(everyMs, signal, everyMs);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (shown === '') list.replaceChildren();
+        tell(navigator.onLine ? t.home.unreachable : t.home.offline);
+        waitMs = await restAgain(error, waitMs, LOOK_AGAIN, signal);
+      }
+    }
+  } catch {
+    // The page was left.
   }
 }
 

@@ -15,6 +15,7 @@ export class Message {
   readonly #devices = h('div', { class: 'devices', hidden: true });
   readonly #retry = h('button', { class: 'pill', type: 'button' }, t.watch.retry);
   readonly #logIn: HTMLAnchorElement;
+  readonly #account = h('a', { class: 'pill', href: '/account', hidden: true }, t.common.account);
   readonly #away = h('a', { class: 'pill', href: '/' }, t.common.allMatches);
   readonly #title: (match: string) => string;
   readonly #start: () => void;
@@ -34,7 +35,7 @@ export class Message {
       this.#words,
       this.#detail,
       this.#devices,
-      h('div', { class: 'actions' }, this.#retry, this.#logIn, this.#away),
+      h('div', { class: 'actions' }, this.#retry, this.#logIn, this.#account, this.#away),
     );
   }
 
@@ -42,7 +43,13 @@ export class Message {
   refused(problem: Problem): void {
     this.#told = told(problem);
     const devices = problem.kind === 'devices' ? problem.members.devices : [];
-    this.#devices.replaceChildren(streamList(streams(devices), this.#title, () => this.#start()));
+    this.#devices.replaceChildren(streamList(streams(devices), this.#title, () => this.#stopped()));
+  }
+
+  /** There is room now. The button that had the focus goes. */
+  #stopped(): void {
+    this.#start();
+    document.querySelector<HTMLElement>('h1')?.focus();
   }
 
   /** Gives what is to be announced. */
@@ -56,6 +63,7 @@ export class Message {
     this.#retry.hidden = !again && !why?.actions.includes('retry');
     setText(this.#retry, retryWords(state));
     this.#logIn.hidden = !why?.actions.includes('log-in');
+    this.#account.hidden = !why?.actions.includes('account');
     const playable = state === 'not-found' || state === 'failed' || state === 'unsupported';
     this.#away.hidden = !playable && state !== 'refused' && state !== 'later';
     return [words, why?.help ?? ''].filter((w) => w !== '').join(' ');

@@ -55,7 +55,8 @@ function goOn(all: readonly Match[], watched: readonly Watched[], streams: reado
   for (const { match: name, venueMs } of watched) {
     const match = open(name);
     // Of a match that is over there is no live edge to go on at.
-    if (match && !entries.has(name) && (venueMs !== null || match.live)) entries.set(name, { match, at: venueMs });
+    if (match && !entries.has(name) && (venueMs !== null || match.live))
+      entries.set(name, { match, at: venueMs });
   }
   return [...entries.values()].slice(0, GO_ON_MAX);
 }

@@ -10,7 +10,7 @@ export interface Told {
   /** What to do, or what happens by itself. */
   readonly help: string;
   /** What buttons there are beside the way to all matches. */
-  readonly actions: readonly ('log-in' | 'retry')[];
+  readonly actions: readonly ('log-in' | 'account' | 'retry')[];
 }
 
 export function told(problem: Problem): Told {
@@ -27,7 +27,7 @@ export function told(problem: Problem): Told {
     case 'unauthenticated':
       return say(r.logIn, '', 'log-in');
     case 'not-bought':
-      return say(r.notBought(either(texts(problem, 'products'))), r.notBoughtHelp, 'log-in');
+      return say(r.notBought(either(texts(problem, 'products'))), r.notBoughtHelp, 'account', 'retry');
     case 'begins-later':
       return say(r.beginsLater, at(opensMs(problem)));
     case 'not-begun':

@@ -3,8 +3,8 @@
 import { spokenLag } from '../format';
 import { matches } from '../net/api';
 import type { ServerClock } from '../net/clock';
-import { keepWatched } from '../play/history';
 import type { Problem } from '../net/problem';
+import { keepWatched } from '../play/history';
 import { Session, type SessionEvents } from '../play/session';
 import { load, save } from '../play/settings';
 import { busy, type State, sentence } from '../play/state';
@@ -340,7 +340,7 @@ class Watch implements View {
       if (target instanceof HTMLInputElement && (key === 'ArrowLeft' || key === 'ArrowRight')) return false;
       if (!inControls && key === 'ArrowLeft') session.playhead.step(-STEP_S);
       else if (!inControls && key === 'ArrowRight') session.playhead.step(STEP_S);
-      else if (!inControls) this.#controls.play.focus();
+      else if (!inControls && this.#controls.play.offsetParent !== null) this.#controls.play.focus();
       else moveFocus(this.#screen, key);
       return true;
     }

@@ -134,12 +134,13 @@ export const en = {
     notYet: 'This match is not available here yet.',
     over: 'This match is no longer available here.',
     blackout: (area: string) =>
-      area === '' ? 'This match must not be shown where you are.' : `This match must not be shown in ${area}.`,
+      area === ''
+        ? 'This match must not be shown where you are.'
+        : `This match must not be shown in ${area}.`,
     blackoutHelp: 'That is a rule of the league for the area around you.',
     placeUnknown: 'This match is available in some places only, and we cannot tell where you are.',
     placeUnknownHelp: 'Another network may help: mobile data instead of Wi-Fi, or the other way round.',
-    placeHidden:
-      'This match is available in some places only, and a VPN or proxy hides where you are.',
+    placeHidden: 'This match is available in some places only, and a VPN or proxy hides where you are.',
     placeHiddenHelp: 'Turn the VPN or proxy off, and try again.',
     devices: (n: number) =>
       n === 1 ? 'One device is already watching.' : `${COUNTS[n] ?? n} devices are already watching.`,
@@ -229,7 +230,8 @@ export const en = {
     corrected: (what: string) => `Corrected: ${what}`,
     doesNotCount: (what: string) => `${what} does not count`,
     lastDoesNotCount: 'the last one does not count',
-    momentsNote: 'Wickets, boundaries, goals and more appear here once you have seen them. Choose one to see it again.',
+    momentsNote:
+      'Wickets, boundaries, goals and more appear here once you have seen them. Choose one to see it again.',
     cardNote: 'The card follows with the first ball.',
     superOver: 'super over',
     notOut: 'not out',

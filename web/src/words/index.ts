@@ -9,8 +9,11 @@ export type Language = keyof typeof LANGUAGES;
 /** Every text, in the language in force. */
 export let t: Words = en;
 
-/** The language in force; what dates and numbers are written in. */
+/** The language in force. */
 export let language: Language = 'en';
+
+/** The same as it is spoken where the viewer lives, if their browser says so: what dates are written in. */
+export let locale = 'en';
 
 const KEY = 'pavilion-language';
 
@@ -59,6 +62,7 @@ async function use(next: Language): Promise<void> {
   try {
     t = await load[next]();
     language = next;
+    locale = navigator.languages.find((tag) => tag.split('-')[0] === next) ?? next;
   } catch {
     return;
   }

@@ -17,7 +17,11 @@ import { signIn } from './signin';
 
 export function account(): View {
   const title = h('h1', { tabindex: '-1' }, t.account.title);
-  const body = h('div', { class: 'parts', 'aria-busy': 'true' }, h('p', { class: 'quiet' }, t.account.asking));
+  const body = h(
+    'div',
+    { class: 'parts', 'aria-busy': 'true' },
+    h('p', { class: 'quiet' }, t.account.asking),
+  );
   const element = h('main', { class: 'home account' }, header(false), title, body);
   const life = new AbortController();
   followArrows(element, life.signal);

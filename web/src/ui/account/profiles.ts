@@ -39,7 +39,14 @@ export function profiles(me: api.Me, again: () => Promise<void>): HTMLElement {
   });
   const add = form(
     t.account.add,
-    [field(t.account.profileName, { name: 'name', required: true, maxlength: NAME_MAX, autocomplete: 'off' })],
+    [
+      field(t.account.profileName, {
+        name: 'name',
+        required: true,
+        maxlength: NAME_MAX,
+        autocomplete: 'off',
+      }),
+    ],
     async (of) => {
       const name = of('name').trim();
       await api.makeProfile(name, language);

@@ -2,28 +2,27 @@
 
 import * as api from '../../net/account';
 import { deviceName } from '../../net/device';
-import type { RequestError } from '../../net/request';
+import { RequestError } from '../../net/request';
 import { t } from '../../words';
 import { h } from '../dom';
 import { field, form } from '../form';
+import { go } from '../go';
 
 /** The server's least, in characters. */
 const PASSWORD_MIN = 8;
 
 /** @param to where to go on afterwards. @param entered somebody is logged in. */
-export function signIn(
-  to: string | null,
-  entered: () => Promise<void>,
-  signal: AbortSignal,
-): HTMLElement[] {
+export function signIn(to: string | null, entered: () => Promise<void>, signal: AbortSignal): HTMLElement[] {
   const label = deviceName(navigator.userAgent);
   const login = form(
     t.account.logIn,
     [address(), password(t.account.password, 'current-password', '')],
     async (of) => {
       const who = await api.login(of('email').trim(), of('password'), label);
-      if (who.account === null) throw new TypeError('not known yet');
-      await entered();
+      if (who.account !== null) return entered();
+      // Accounts cannot be reached: this device may watch for a while all the same.
+      if (to === null) throw new RequestError(503, 'not known yet', null);
+      go(to);
     },
     (error) => (error.problem?.kind === 'wrong-credentials' ? t.account.wrong : notEmail(error)),
   );
@@ -56,7 +55,12 @@ function register(entered: () => Promise<void>, label: string): HTMLElement {
       ask(email);
       steps.querySelector('input')?.focus();
     });
-    const code = { name: 'code', required: true, autocomplete: 'one-time-code', autocapitalize: 'characters' };
+    const code = {
+      name: 'code',
+      required: true,
+      autocomplete: 'one-time-code',
+      autocapitalize: 'characters',
+    };
     const set = form(
       t.account.confirm,
       [
@@ -73,7 +77,17 @@ function register(entered: () => Promise<void>, label: string): HTMLElement {
       },
     );
     // A password manager keeps the password with the address.
-    set.prepend(h('input', { class: 'hidden-visually', name: 'email', autocomplete: 'username', value: email, readonly: true, tabindex: '-1', 'aria-hidden': 'true' }));
+    set.prepend(
+      h('input', {
+        class: 'hidden-visually',
+        name: 'email',
+        autocomplete: 'username',
+        value: email,
+        readonly: true,
+        tabindex: '-1',
+        'aria-hidden': 'true',
+      }),
+    );
     steps.replaceChildren(h('p', { role: 'status' }, t.account.codeSent(email)), set, other);
     steps.querySelector<HTMLElement>('[name=code]')?.focus();
   };
