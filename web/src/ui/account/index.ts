@@ -49,8 +49,8 @@ export function account(): View {
     await show();
     title.focus();
   };
-  const left = async (): Promise<void> => {
-    await show();
+  const left = (): void => {
+    put(...signIn(null, entered, life.signal));
     announce(t.account.loggedOut);
     title.focus();
   };
@@ -74,14 +74,14 @@ function signedIn(
   me: api.Me,
   again: () => Promise<void>,
   signal: AbortSignal,
-  left: () => Promise<void>,
+  left: () => void,
 ): HTMLElement[] {
   const said = h('p', { class: 'wrong', role: 'alert' });
   const out = h('button', { class: 'pill', type: 'button' }, t.account.logOut);
   action(out, said, async () => {
     await api.logout();
     forgetWatched();
-    await left();
+    left();
   });
   const who = me.email === null ? t.account.signedIn : t.account.signedInAs(me.email);
   return [
