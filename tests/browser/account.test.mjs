@@ -100,6 +100,14 @@ test('home in three languages', { timeout: 60_000 }, async (t) => {
       await heading('Matches');
       assert.equal(await lang(), 'en');
     });
+    await t.test('a remote finds a match first', async () => {
+      await page.reload();
+      await page.getByRole('link', { name: /Live/ }).first().waitFor();
+      await page.keyboard.press('ArrowDown');
+      assert.match(await page.evaluate(() => document.activeElement.className), /card/);
+      await page.keyboard.press('ArrowUp');
+      assert.equal(await page.evaluate(() => document.activeElement.closest('header') !== null), true);
+    });
     assert.deepEqual(errors, []);
   } finally {
     await close();

@@ -14,7 +14,7 @@ function texts(of: unknown, path = ''): [string, string][] {
 test.each([
   ['Hindi', hi, /[\u0900-\u097f]/],
   ['Tamil', ta, /[\u0b80-\u0bff]/],
-])('%s is %s throughout, and says what it is given', (_, words, script) => {
+])('%s is written in its own script throughout, and says what it is given', (_, words, script) => {
   const english = new Map(texts(en));
   const all = texts(words);
   expect(all.map(([path]) => path)).toEqual([...english.keys()]);

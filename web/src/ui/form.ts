@@ -52,12 +52,17 @@ export function form(
   return element;
 }
 
-/** @param said where it is said if it did not work; empty when it did. */
-export function action(button: HTMLButtonElement, said: HTMLElement, act: () => Promise<void>): void {
+/** @param said where it is said if it did not work; empty when it did. @param words as of {@link form}. */
+export function action(
+  button: HTMLButtonElement,
+  said: HTMLElement,
+  act: () => Promise<void>,
+  words: (error: RequestError) => string | null = () => null,
+): void {
   button.addEventListener('click', () => {
     said.textContent = '';
     void once(button, act).catch((error: unknown) => {
-      said.textContent = sentence(error);
+      said.textContent = sentence(error, words);
       announce(said.textContent);
     });
   });

@@ -33,7 +33,7 @@ export function home(): View {
     list,
   );
   const life = new AbortController();
-  followArrows(element, life.signal);
+  followArrows(element, life.signal, () => list.querySelector('a'));
   document.title = 'Pavilion';
   void look(list, words, life.signal);
   return { element, leave: () => life.abort() };

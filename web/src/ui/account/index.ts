@@ -3,6 +3,7 @@
 import '../../styles/account.css';
 import * as api from '../../net/account';
 import { isSignedIn, refresh } from '../../net/identity';
+import type { RequestError } from '../../net/request';
 import { forgetWatched } from '../../play/history';
 import { t } from '../../words';
 import { announce } from '../announce';
@@ -78,11 +79,13 @@ function signedIn(
 ): HTMLElement[] {
   const said = h('p', { class: 'wrong', role: 'alert' });
   const out = h('button', { class: 'pill', type: 'button' }, t.account.logOut);
-  action(out, said, async () => {
+  const still = (error: RequestError): string | null => (error.status === 0 ? t.account.logOutFailed : null);
+  const leave = async (): Promise<void> => {
     await api.logout();
     forgetWatched();
     left();
-  });
+  };
+  action(out, said, leave, still);
   const who = me.email === null ? t.account.signedIn : t.account.signedInAs(me.email);
   return [
     h('section', { class: 'part who' }, h('p', {}, who), out, said),
