@@ -262,7 +262,7 @@ test('a provider is offered, and knows the way back', { timeout: 30_000 }, async
 
 test('under 503 with Retry-After the page keeps to its policy', { timeout: 60_000 }, async () => {
   const { page, close } = await open(ON_PHONE);
-  const AFTER_S = 2;
+  const AFTER_S = 1;
   const asked = new Map();
   try {
     await page.route('**/v1/**', (route) => {
