@@ -49,6 +49,17 @@ for (const [size, options] of Object.entries(SIZES)) {
         await page.getByRole('heading', { name: 'Matches' }).waitFor();
       });
 
+      await t.test('goes on with what was watched', async () => {
+        await page.getByRole('heading', { name: 'Continue' }).waitFor();
+        await page.getByRole('link', { name: /Go on/ }).first().waitFor();
+        await screenshot(page, `home-continue-${size}`);
+        await page.goto(watchUrl(name, { player: 'hls', profile: 'balanced', at: String(Date.now() - 20_000) }));
+        await until('where it was left', async () => {
+          const { state, behindMs } = (await stats(page)) ?? {};
+          return state === 'playing' && behindMs > 12_000;
+        }, 60_000);
+      });
+
       assert.deepEqual(errors, [], 'uncaught errors in the page');
     } finally {
       await close();

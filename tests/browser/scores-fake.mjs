@@ -241,7 +241,7 @@ export async function fake({ picture = true } = {}) {
   async function answer(request, url, body) {
     const path = url.pathname;
     if (path === '/v1/time') return { utc_ms: Date.now() };
-    if (path === '/v1/matches') return [{ match: 'demo', title: 'CSK v KKR', live: true, sport: 'cricket', watchable: picture }];
+    if (path === '/v1/matches') return [{ match: 'demo', title: 'CSK v KKR', live: true, status: 'live', start_ms: epoch, sport: 'cricket', watchable: picture }];
     if (path === '/v1/matches/demo/play') {
       const base = `http://127.0.0.1:${server.address().port}`;
       return {

@@ -6,10 +6,13 @@ import './styles/watch.css';
 import './styles/panel.css';
 import './styles/score.css';
 import { ServerClock } from './net/clock';
+import { followAdvice } from './net/follow';
 import { installAnnouncer } from './ui/announce';
-import type { View } from './ui/dom';
+import { h, type View } from './ui/dom';
+import { LANGUAGE_CHOSEN } from './ui/header';
 import { home } from './ui/home';
 import { watch } from './ui/watch';
+import { begin, language } from './words';
 
 const clock = new ServerClock();
 const root = document.getElementById('app') ?? document.body;
@@ -18,18 +21,30 @@ let view: View | null = null;
 function show(): void {
   view?.leave();
   const [, kind, match] = /^\/(watch|score)\/([^/]+)\/?$/.exec(location.pathname) ?? [];
-  if (match === undefined) view = home();
-  else view = kind === 'watch' ? watch(decode(match), clock) : scorer(decode(match));
+  // The scorer's page has one language.
+  document.documentElement.lang = kind === 'score' ? 'en' : language;
+  if (match !== undefined) view = kind === 'watch' ? watch(decode(match), clock) : scorer(decode(match));
+  else if (/^\/account\/?$/.test(location.pathname)) view = account();
+  else view = home();
   root.replaceChildren(view.element);
 }
 
 /** The scorer's page is for one person at each ground: its code comes when it is asked for. */
 function scorer(match: string): View {
-  const element = document.createElement('div');
+  return later(async () => (await import('./scorer/page')).scorer(match, clock));
+}
+
+/** So does the account's: who is logged in seldom looks at it. */
+function account(): View {
+  return later(async () => (await import('./ui/account')).account());
+}
+
+/** A view whose code is fetched first. */
+function later(load: () => Promise<View>): View {
+  const element = h('div');
   const life = new AbortController();
-  void import('./scorer/page').then(({ scorer }) => {
-    if (life.signal.aborted) return;
-    const page = scorer(match, clock);
+  void load().then((page) => {
+    if (life.signal.aborted) return page.leave();
     life.signal.addEventListener('abort', () => page.leave());
     element.replaceWith(page.element);
   });
@@ -57,7 +72,10 @@ function follow(event: MouseEvent): void {
   root.querySelector<HTMLElement>('h1')?.focus();
 }
 
+await begin();
 installAnnouncer();
 addEventListener('popstate', show);
+addEventListener(LANGUAGE_CHOSEN, show);
 document.addEventListener('click', follow);
 show();
+void followAdvice();

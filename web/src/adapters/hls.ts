@@ -8,6 +8,7 @@ import Hls, {
   type LoadPolicy,
 } from 'hls.js';
 import { nextWaitMs, REQUEST_BACKOFF } from '../net/backoff';
+import { policy } from '../net/request';
 import {
   type Adapter,
   type AdapterEvents,
@@ -26,12 +27,13 @@ import type { Range } from '../play/holes';
 import { PASS_HEADER, type Pass } from '../play/pass';
 import { withoutBrokenLists } from './gaps';
 
-/** hls.js knows exponential back-off without jitter, so each player starts from a wait of its own. */
+/** hls.js knows exponential back-off without jitter, so each player starts from a wait of its own, as is advised then. */
 function loadPolicy(): LoadPolicy {
+  const backoff = policy.backoff(REQUEST_BACKOFF);
   const retry = {
     maxNumRetry: TRIES - 1,
-    retryDelayMs: nextWaitMs(REQUEST_BACKOFF.baseMs, REQUEST_BACKOFF, Math.random),
-    maxRetryDelayMs: REQUEST_BACKOFF.capMs,
+    retryDelayMs: nextWaitMs(backoff.baseMs, backoff, Math.random),
+    maxRetryDelayMs: backoff.capMs,
   };
   const limits = { maxTimeToFirstByteMs: RESPONSE_LIMIT_MS, maxLoadTimeMs: 2 * RESPONSE_LIMIT_MS };
   return { default: { ...limits, timeoutRetry: retry, errorRetry: retry } };

@@ -1,5 +1,6 @@
 import shaka from 'shaka-player/dist/shaka-player.hls-es2021.js';
 import { nextWaitMs, REQUEST_BACKOFF } from '../net/backoff';
+import { policy } from '../net/request';
 import {
   type Adapter,
   type AdapterEvents,
@@ -72,7 +73,7 @@ function config(source: Source, failed: (error: shaka.util.Error) => void): obje
       liveSync: { enabled: false },
     },
     manifest: {
-      retryParameters,
+      retryParameters: { ...retryParameters, baseDelay: policy.backoff(REQUEST_BACKOFF).baseMs },
       defaultPresentationDelay: lowLatency ? LOW_LATENCY_DELAY_S : source.holdBackS,
     },
     abr: { defaultBandwidthEstimate: BANDWIDTH_GUESS, restrictToElementSize: true },
@@ -236,7 +237,7 @@ export class ShakaAdapter implements Adapter {
     if (error.category !== shaka.util.Error.Category.NETWORK) return;
     this.#refusal(error);
     const absent = isAbsent(error);
-    if (!absent) this.#waitMs = nextWaitMs(this.#waitMs, REQUEST_BACKOFF, Math.random);
+    if (!absent) this.#waitMs = nextWaitMs(this.#waitMs, policy.backoff(REQUEST_BACKOFF), Math.random);
     this.#player?.retryStreaming(absent ? ABSENT_WAIT_S : this.#waitMs / 1000);
   }
 

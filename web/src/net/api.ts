@@ -1,16 +1,29 @@
 /** The arrival API, as the page needs it. What comes from outside is checked here and nowhere else. */
 
-import { array, object, positive, text } from './narrow';
-import { request, requestJson } from './request';
+import { type Advice, readAdvice } from './advice';
+import { deviceName } from './device';
+import { askAsMe } from './identity';
+import { array, count, object, positive, text, word } from './narrow';
+import { policy, request, requestJson } from './request';
+
+const STATUSES = ['scheduled', 'live', 'final', 'postponed'] as const;
 
 export interface Match {
   readonly match: string;
   readonly title: string;
+  /** By language (BCP 47). */
+  readonly titles: Readonly<Record<string, string>>;
   readonly live: boolean;
+  readonly status: (typeof STATUSES)[number];
+  /** When it begins or began, UTC ms. */
+  readonly startMs: number;
+  readonly league: string;
   /** `cricket`, `football`; empty when it has no score. */
   readonly sport: string;
   /** Has a picture. */
   readonly watchable: boolean;
+  /** For everybody, without logging in. */
+  readonly free: boolean;
 }
 
 export interface Play {
@@ -29,6 +42,15 @@ export interface Play {
   readonly partS: number;
   /** Where the score is; null: there is none. */
   readonly scores: Scores | null;
+  /** How to keep the slot of this device; null: none is needed. */
+  readonly slot: Slot | null;
+  readonly advice: Advice | null;
+}
+
+export interface Slot {
+  readonly id: string;
+  readonly heartbeat: string;
+  readonly everyS: number;
 }
 
 export interface Scores {
@@ -40,15 +62,28 @@ export interface Scores {
   readonly token: string;
 }
 
-/** `GET /v1/matches`. */
+/** `GET /v1/matches`: the same for everybody. */
 export function matches(signal: AbortSignal): Promise<Match[]> {
   return requestJson('/v1/matches', (body) => array(body).map(readMatch), { signal });
 }
 
-/** `POST /v1/matches/{match}/play`. */
-export function play(match: string, signal: AbortSignal): Promise<Play> {
+/** `GET /v1/advice`, the same for everybody; obeyed from then on. */
+export async function advice(signal: AbortSignal): Promise<void> {
+  obey(await requestJson('/v1/advice', readAdvice, { signal, retries: 0 }));
+}
+
+/** `POST /v1/matches/{match}/play`, as whoever is signed in. Its advice is obeyed from then on. */
+export async function play(match: string, signal: AbortSignal): Promise<Play> {
   const url = `/v1/matches/${encodeURIComponent(match)}/play`;
-  return requestJson(url, readPlay, { method: 'POST', signal });
+  const name = deviceName(navigator.userAgent);
+  const headers: Record<string, string> = name === '' ? {} : { 'pavilion-device-name': name };
+  const play = await askAsMe(url, readPlay, { method: 'POST', headers, signal });
+  obey(play.advice);
+  return play;
+}
+
+export function obey(advice: Advice | null): void {
+  if (advice !== null) policy.advise(advice, performance.now());
 }
 
 /** Asks for the playlist once: resolves when the stream has begun, throws `RequestError` when not yet. */
@@ -62,10 +97,21 @@ function readMatch(body: unknown): Match {
   return {
     match: text(o, 'match'),
     title: text(o, 'title'),
+    titles: readTitles(o.titles),
     live: o.live === true,
+    status: word(o, 'status', STATUSES),
+    startMs: count(o, 'start_ms'),
+    league: typeof o.league === 'string' ? o.league : '',
     sport: typeof o.sport === 'string' ? o.sport : '',
     watchable: o.watchable !== false,
+    free: o.free === true,
   };
+}
+
+function readTitles(body: unknown): Record<string, string> {
+  if (typeof body !== 'object' || body === null) return {};
+  const all = Object.entries(body as Record<string, unknown>);
+  return Object.fromEntries(all.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }
 
 function readPlay(body: unknown): Play {
@@ -82,7 +128,13 @@ function readPlay(body: unknown): Play {
     segmentS: positive(grid, 'segment_ms') / 1000,
     partS: positive(grid, 'part_ms') / 1000,
     scores: o.scores == null ? null : readScores(object(o.scores)),
+    slot: o.stream == null ? null : readSlot(object(o.stream)),
+    advice: o.advice == null ? null : readAdvice(o.advice),
   };
+}
+
+function readSlot(o: Record<string, unknown>): Slot {
+  return { id: text(o, 'id'), heartbeat: text(o, 'heartbeat'), everyS: positive(o, 'every_s') };
 }
 
 function readScores(o: Record<string, unknown>): Scores {

@@ -19,11 +19,8 @@ export const RECOVERY_BACKOFF: Backoff = { baseMs: 400, capMs: 10_000 };
 /** For a match that could not be opened: it is tried again by itself, without hurry. */
 export const REOPEN_BACKOFF: Backoff = { baseMs: 10_000, capMs: 30_000 };
 
-/**
- * A server may ask for more patience than our cap, but not for so much that a viewer believes the page is dead.
- * One minute.
- */
-export const RETRY_AFTER_CAP_MS = 60_000;
+/** No server means more than this when it says `Retry-After`, and a page that sleeps for hours is dead. Ten minutes. */
+export const RETRY_AFTER_CAP_MS = 10 * 60_000;
 
 /**
  * Decorrelated jitter: uniform between the base and three times the previous wait, capped. A crowd that failed
@@ -54,8 +51,8 @@ export function retryAfterMs(header: string | null, nowMs: number): number | nul
 export class RetryBudget {
   #tokens: number;
   #atMs: number;
-  readonly #size: number;
-  readonly #refillMs: number;
+  #size: number;
+  #refillMs: number;
 
   /** @param size tokens when full. @param refillMs time in which one token comes back. */
   constructor(size: number, refillMs: number, nowMs: number) {
@@ -65,13 +62,32 @@ export class RetryBudget {
     this.#atMs = nowMs;
   }
 
+  /** Another size and pace from now on; what was spent stays spent. */
+  resize(size: number, refillMs: number, nowMs: number): void {
+    this.#fill(nowMs);
+    this.#tokens = Math.min(size, this.#tokens);
+    this.#size = size;
+    this.#refillMs = refillMs;
+  }
+
   /** Takes a token if there is one. */
   take(nowMs: number): boolean {
-    const back = Math.max(0, nowMs - this.#atMs) / this.#refillMs;
-    this.#tokens = Math.min(this.#size, this.#tokens + back);
-    this.#atMs = nowMs;
+    this.#fill(nowMs);
     if (this.#tokens < 1) return false;
     this.#tokens -= 1;
     return true;
+  }
+
+  /** Takes a token, even one that is still to come: how long until it is there, ms. */
+  reserve(nowMs: number): number {
+    this.#fill(nowMs);
+    this.#tokens -= 1;
+    return this.#tokens >= 0 ? 0 : -this.#tokens * this.#refillMs;
+  }
+
+  #fill(nowMs: number): void {
+    const back = Math.max(0, nowMs - this.#atMs) / this.#refillMs;
+    this.#tokens = Math.min(this.#size, this.#tokens + back);
+    this.#atMs = nowMs;
   }
 }

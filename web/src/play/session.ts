@@ -3,13 +3,17 @@
 import * as api from '../net/api';
 import { nextWaitMs, RECOVERY_BACKOFF, REOPEN_BACKOFF, START_BACKOFF } from '../net/backoff';
 import type { ServerClock } from '../net/clock';
-import { pause, RequestError } from '../net/request';
+import type { Problem } from '../net/problem';
+import { pause, RequestError, restAgain } from '../net/request';
 import type { Picture } from '../scores/follow';
-import type { Adapter, AdapterEvents, Fault, PlayerName } from './adapter';
+import type { Adapter, Fault, PlayerName } from './adapter';
 import { Pass } from './pass';
+import { type Factory, factory } from './players';
 import { Playhead } from './playhead';
 import { type ProfileName, profile } from './profile';
+import { isRefusal, opensMs } from './refusal';
 import type { Settings } from './settings';
+import { SlotKeeper } from './slot';
 import type { State } from './state';
 import type { Stats } from './stats';
 
@@ -35,16 +39,21 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 /** Faults kept for `stats()`. */
 const FAULTS_KEPT = 50;
 
+/** What opens at a known time is asked for within so long after it: not all who wait for it come at once. */
+const OPEN_SPREAD_MS = 20_000;
+
 /** Until the match says its grid: the usual one. Nothing is played with it. */
 const USUAL_GRID = { segmentS: 1.92, partS: 0.32 };
 
 export interface SessionEvents {
   /** The state or its words changed. */
-  state(state: State, detail: string): void;
+  state(state: State): void;
+  /** It is not shown, and why. */
+  refused(problem: Problem): void;
   /** Rungs, languages, captions. */
   tracks(): void;
-  /** Something small that the viewer may like to know. */
-  notice(words: string): void;
+  /** The hold-back was widened by so many seconds. */
+  heldBack(seconds: number): void;
   title(title: string): void;
   /** Where the score is; again, with a new token, whenever the match is opened. */
   scores(access: api.Scores | null): void;
@@ -70,13 +79,15 @@ export class Session {
   #run = new AbortController();
   #recoveries = 0;
   #recoveryWaitMs = RECOVERY_BACKOFF.baseMs;
+  #reopenMs = REOPEN_BACKOFF.baseMs;
   #faultAt = Number.NEGATIVE_INFINITY;
   #mending = false;
   #pass: Pass | null = null;
   #againAt = Number.NEGATIVE_INFINITY;
   #everStarted = false;
   /** Where to go on after the next first frame, UTC ms; null: at the live edge. */
-  #resume: number | null = null;
+  #resume: number | null;
+  readonly #slot: SlotKeeper;
   readonly #faults: string[] = [];
 
   constructor(
@@ -86,8 +97,11 @@ export class Session {
     settings: Settings,
     clock: ServerClock,
     events: SessionEvents,
+    resume: number | null,
   ) {
     this.#match = match;
+    this.#resume = resume;
+    this.#slot = new SlotKeeper(() => void this.#stopped());
     this.video = video;
     this.#captions = captions;
     this.settings = settings;
@@ -99,7 +113,7 @@ export class Session {
         events.frame();
       },
       heldBack: (by) => {
-        if (by > 0) events.notice(`Uneven connection: staying ${by.toFixed(1)} s further back.`);
+        if (by > 0) events.heldBack(by);
       },
       stood: (times, rebuild) => {
         this.#note(`the picture stood, time ${times}`);
@@ -115,14 +129,25 @@ export class Session {
   /** Opens the match, from the beginning of opening; also the Retry button. */
   async start(): Promise<void> {
     this.#recoveries = 0;
+    this.#reopenMs = REOPEN_BACKOFF.baseMs;
     await this.#open();
   }
 
   async destroy(): Promise<void> {
     this.#life.abort();
     this.#run.abort();
+    this.#slot.giveUp(false);
     this.playhead.destroy();
     await this.#close();
+  }
+
+  /** A new token for the score. It comes with a new slot for this device. */
+  async scores(signal: AbortSignal): Promise<api.Scores | null> {
+    // Who is not let in takes no slot for the score's sake.
+    if (this.state === 'stopped' || this.state === 'refused') throw new TypeError(this.state);
+    const { slot, scores } = await api.play(this.#match, signal);
+    this.#slot.take(slot);
+    return scores;
   }
 
   /** Another player or profile: at the same place of the match if in the DVR, at the live edge otherwise. */
@@ -216,6 +241,7 @@ export class Session {
         api.play(this.#match, signal),
         this.#clock.sync(),
       ]);
+      this.#slot.take(play.slot);
       this.#events.title(play.title);
       this.#events.scores(play.scores);
       if (play.playlist === null) {
@@ -228,9 +254,34 @@ export class Session {
     } catch (error) {
       if (signal.aborted) return;
       this.#note(String(error));
-      if (error instanceof RequestError && error.status === 404) this.#say('not-found');
-      else await this.#reopen(error instanceof RequestError ? error.message : '', signal);
+      if (!(error instanceof RequestError)) await this.#reopen(null, signal);
+      else if (error.status === 404) this.#say('not-found');
+      else if (error.problem !== null && isRefusal(error.problem)) await this.#refuse(error.problem, signal);
+      else await this.#reopen(error, signal);
     }
+  }
+
+  /** Says why it is not shown; what opens at a known time is opened then. */
+  async #refuse(problem: Problem, signal: AbortSignal): Promise<void> {
+    this.#events.refused(problem);
+    this.#say('refused');
+    const at = opensMs(problem);
+    if (at === null) return;
+    try {
+      const spread = Math.random() * OPEN_SPREAD_MS;
+      await pause(Math.min(TIMER_MS_MAX, Math.max(0, at - this.#clock.nowMs()) + spread), signal, 1_000);
+    } catch {
+      return;
+    }
+    await this.#open();
+  }
+
+  /** It was stopped from another device: that one has the slot now, so nothing goes on here by itself. */
+  async #stopped(): Promise<void> {
+    this.#run.abort();
+    this.#resume = this.playhead.following ? null : this.playhead.venueMs();
+    await this.#close();
+    this.#say('stopped');
   }
 
   async #load(make: Factory, play: api.Play, playlist: string, signal: AbortSignal): Promise<void> {
@@ -284,6 +335,7 @@ export class Session {
   /** A new pass for what is playing. By when it must be asked for again. */
   async #again(pass: Pass, playlist: string, signal: AbortSignal): Promise<number> {
     const play = await api.play(this.#match, signal);
+    this.#slot.take(play.slot);
     if (play.playlist === null || !pass.takeFrom(play.playlist, playlist)) await this.#rebuild();
     return play.untilMs;
   }
@@ -293,9 +345,7 @@ export class Session {
     this.#note(`the pass was refused: ${reason}`);
     if (reason === 'revoked') {
       // Not asked for again unasked: it may be another device of theirs that wanted it so.
-      this.#run.abort();
-      await this.#close();
-      this.#say('failed', 'This viewing was ended, here or on another device.');
+      await this.#stopped();
       return;
     }
     const now = performance.now();
@@ -324,17 +374,22 @@ export class Session {
       } catch (error) {
         if (!(error instanceof RequestError)) throw error;
         this.#say(navigator.onLine ? 'not-started' : 'offline');
-        waitMs = nextWaitMs(waitMs, START_BACKOFF, Math.random);
-        await pause(Math.max(waitMs, error.retryAfterMs ?? 0), signal);
+        // That it is not there yet is an answer; what is none is for the policy.
+        if (error.status === 404) {
+          waitMs = nextWaitMs(waitMs, START_BACKOFF, Math.random);
+          await pause(waitMs, signal);
+        } else waitMs = await restAgain(error, waitMs, START_BACKOFF, signal);
       }
     }
   }
 
   /** Says that it cannot be opened, and tries again after a while, or when the viewer or the network says so. */
-  async #reopen(detail: string, signal: AbortSignal): Promise<void> {
-    this.#say(navigator.onLine ? 'failed' : 'offline', detail);
+  async #reopen(error: RequestError | null, signal: AbortSignal): Promise<void> {
+    const { problem = null } = error ?? {};
+    if (problem !== null) this.#events.refused(problem);
+    this.#say(!navigator.onLine ? 'offline' : problem === null ? 'failed' : 'later');
     try {
-      await pause(nextWaitMs(REOPEN_BACKOFF.baseMs, REOPEN_BACKOFF, Math.random), signal);
+      this.#reopenMs = await restAgain(error, this.#reopenMs, REOPEN_BACKOFF, signal);
     } catch {
       return;
     }
@@ -357,7 +412,7 @@ export class Session {
     this.#faultAt = now;
     if (fault.kind === 'unsupported') {
       this.#run.abort();
-      this.#say('failed', 'This browser cannot play it. The other player, in the settings, may.');
+      this.#say('unsupported');
       return;
     }
     if (this.#mending) return;
@@ -374,7 +429,7 @@ export class Session {
   async #mend(fault: Fault, signal: AbortSignal): Promise<void> {
     if (this.#recoveries >= RECOVERIES_MAX) {
       await this.#close();
-      await this.#reopen('', signal);
+      await this.#reopen(null, signal);
       return;
     }
     this.#recoveries += 1;
@@ -396,7 +451,7 @@ export class Session {
   }
 
   #listen(): void {
-    const on = (target: EventTarget, name: string, then: () => void): void => {
+    const on = (target: EventTarget, name: string, then: (event: Event) => void): void => {
       target.addEventListener(name, then, { signal: this.#life.signal });
     };
     const { video, playhead } = this;
@@ -419,6 +474,11 @@ export class Session {
     on(window, 'offline', () => {
       if (this.state === 'buffering' || this.state === 'loading') this.#say('offline');
     });
+    on(window, 'pagehide', () => this.#slot.giveUp(true));
+    on(window, 'pageshow', (event) => {
+      // Back from the browser's memory, with a slot that was given up.
+      if (event instanceof PageTransitionEvent && event.persisted) void this.#rebuild();
+    });
     on(window, 'online', () => {
       if (this.state !== 'offline') return;
       if (this.adapter?.recover('network')) this.#say('buffering');
@@ -426,26 +486,15 @@ export class Session {
     });
   }
 
-  #say(state: State, detail = ''): void {
-    if (state === this.state && detail === '') return;
+  #say(state: State): void {
+    // A refusal may have another reason than the last one.
+    if (state === this.state && state !== 'refused' && state !== 'later') return;
     this.state = state;
-    this.#events.state(state, detail);
+    this.#events.state(state);
   }
 
   #note(detail: string): void {
     this.#faults.push(detail);
     if (this.#faults.length > FAULTS_KEPT) this.#faults.shift();
   }
-}
-
-type Factory = (video: HTMLVideoElement, captions: HTMLElement, events: AdapterEvents) => Adapter;
-
-/** Each player is a chunk of its own, fetched when it is chosen. */
-async function factory(name: PlayerName): Promise<Factory> {
-  if (name === 'shaka') {
-    const { ShakaAdapter } = await import('../adapters/shaka');
-    return (video, captions, events) => new ShakaAdapter(video, captions, events);
-  }
-  const { HlsAdapter } = await import('../adapters/hls');
-  return (video, _, events) => new HlsAdapter(video, events);
 }

@@ -1,5 +1,7 @@
 /** What the page is doing, in states that a viewer can be told. */
 
+import { t } from '../words';
+
 export type State =
   | 'loading'
   | 'not-started'
@@ -12,29 +14,40 @@ export type State =
   | 'ended'
   | 'not-found'
   | 'no-picture'
-  | 'failed';
+  | 'failed'
+  | 'unsupported'
+  | 'refused'
+  | 'later'
+  | 'stopped';
 
 /** One sentence for each state that asks for one; it is shown and announced. */
 export function sentence(state: State): string {
   switch (state) {
     case 'loading':
-      return 'Opening the match';
+      return t.states.loading;
     case 'not-started':
-      return 'The picture has not started yet. This page starts it by itself.';
+      return t.states.notStarted;
     case 'buffering':
-      return 'Waiting for the picture';
+      return t.states.buffering;
     case 'blocked':
-      return 'Press play to watch';
+      return t.states.blocked;
     case 'offline':
-      return 'You are offline. The match goes on as soon as you are back.';
+      return t.states.offline;
     case 'recovering':
-      return 'The picture was interrupted. Trying again.';
+      return t.states.recovering;
     case 'no-picture':
-      return 'There is no picture of this match, only the score.';
+      return t.states.noPicture;
     case 'not-found':
-      return 'There is no such match.';
+      return t.states.notFound;
     case 'failed':
-      return 'The picture cannot be played right now.';
+      return t.states.failed;
+    case 'unsupported':
+      return t.states.unsupported;
+    case 'stopped':
+      return t.states.stopped;
+    // Those have reasons, which the page says.
+    case 'refused':
+    case 'later':
     case 'ended':
     case 'playing':
     case 'paused':

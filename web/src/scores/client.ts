@@ -1,5 +1,6 @@
 /** The client: the {@link Core} with sockets, timers and storage around it. No DOM. */
 
+import type { Backoff } from '../net/backoff';
 import { localMs } from '../net/clock';
 import { Core, type Effect, type Input, type State, type Update } from './core';
 import { type CursorStore, MemoryStore } from './store';
@@ -16,6 +17,8 @@ export interface Options {
    * text: none is needed. It may throw or reject; it is then asked again after a while.
    */
   token(fresh: boolean): string | Promise<string>;
+  /** Makes our own bounds between connections more patient, if the page is advised to be. */
+  readonly patience?: (own: Backoff) => Backoff;
   /** Where cursors are kept; in memory unless given. */
   readonly store?: CursorStore & { flush?(): void };
 }
@@ -42,7 +45,7 @@ export class ScoresClient {
   constructor(options: Options) {
     this.#options = options;
     this.#store = options.store ?? new MemoryStore();
-    this.#core = new Core(Math.random, (match) => this.#store.get(match));
+    this.#core = new Core(Math.random, (match) => this.#store.get(match), options.patience);
     if (typeof addEventListener !== 'function') return;
     const { signal } = this.#life;
     addEventListener('online', () => this.#input({ on: 'online' }), { signal });

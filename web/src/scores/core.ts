@@ -3,7 +3,7 @@
  * outside; what must be done comes back as {@link Effect}s.
  */
 
-import { nextWaitMs } from '../net/backoff';
+import { type Backoff, nextWaitMs } from '../net/backoff';
 import * as codes from './codes';
 import { isAfter, otherLog, parse } from './cursor';
 import { readLastEventId } from './lastid';
@@ -42,6 +42,7 @@ export class Core {
   phase: Phase = 'off';
   /** Frames that could not be read. */
   rubbish = 0;
+  readonly #patience: (own: Backoff) => Backoff;
   readonly #random: () => number;
   readonly #stored: (match: string) => string | null;
   readonly #subs = new Map<string, Sub>();
@@ -62,8 +63,14 @@ export class Core {
   readonly #ways = new Ways();
 
   /** @param stored the cursor that was kept of a match. @param random from 0 to 1. */
-  constructor(random: () => number, stored: (match: string) => string | null) {
+  /** @param patience what of our own bounds is in force now: never less than them. */
+  constructor(
+    random: () => number,
+    stored: (match: string) => string | null,
+    patience: (own: Backoff) => Backoff = (own) => own,
+  ) {
     this.#random = random;
+    this.#patience = patience;
     this.#stored = stored;
   }
 
@@ -267,7 +274,7 @@ export class Core {
     }
     // Our own fault does not go away by hurrying.
     if (code === codes.BAD_FRAME) this.#waitMs = limits.RECONNECT.capMs;
-    this.#waitMs = nextWaitMs(this.#waitMs, limits.RECONNECT, this.#random);
+    this.#waitMs = this.#longer(this.#waitMs);
     this.phase = 'waiting';
     this.#wakeAt = this.#now + Math.max(this.#waitMs, retryAfterMs ?? 0);
   }
@@ -333,6 +340,10 @@ export class Core {
 
   // Tokens.
 
+  #longer(previousMs: number): number {
+    return nextWaitMs(previousMs, this.#patience(limits.RECONNECT), this.#random);
+  }
+
   #needToken(fresh: boolean): void {
     this.#tokenRetryAt = null;
     if (this.#tokenAsked) return;
@@ -343,7 +354,7 @@ export class Core {
   #gotToken(token: string | null): void {
     this.#tokenAsked = false;
     if (token === null) {
-      this.#tokenWaitMs = nextWaitMs(this.#tokenWaitMs, limits.RECONNECT, this.#random);
+      this.#tokenWaitMs = this.#longer(this.#tokenWaitMs);
       this.#tokenRetryAt = this.#now + this.#tokenWaitMs;
       return;
     }
@@ -464,7 +475,7 @@ export class Core {
   }
 
   #snapshotLater(sub: Sub, atLeastMs: number): void {
-    sub.snapshotWaitMs = nextWaitMs(sub.snapshotWaitMs, limits.RECONNECT, this.#random);
+    sub.snapshotWaitMs = this.#longer(sub.snapshotWaitMs);
     sub.snapshotAt = this.#now + Math.max(atLeastMs, sub.snapshotWaitMs);
   }
 

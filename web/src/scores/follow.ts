@@ -4,6 +4,7 @@
  */
 
 import { nextWaitMs } from '../net/backoff';
+import { policy, RequestError } from '../net/request';
 import { agrees, type Card, carryOn } from './card';
 import { ScoresClient } from './client';
 import type { State, Update } from './core';
@@ -75,6 +76,7 @@ export class Follow {
   #gapAt = Number.NEGATIVE_INFINITY;
   /** The picture is further back than the stream can begin: the score comes from cards alone, one after the other. */
   #behind: Base<Card> | null = null;
+  #behindEveryMs = BEHIND_EVERY_MS;
   #heardAt = performance.now();
   #state: State = 'connecting';
   #detail = '';
@@ -98,6 +100,7 @@ export class Follow {
       stream: access.stream,
       base: access.base,
       store,
+      patience: (own) => policy.backoff(own),
       token: (fresh) => (fresh ? token() : access.token),
     });
     this.#resources = new Resources(access.base, match, () => this.#client.token || access.token);
@@ -128,7 +131,7 @@ export class Follow {
     const view = this.#hold.view(ms);
     if (view.version !== this.#drawn) this.#draw(view, ms);
     if (view.need) this.#want(view.need);
-    else if (this.#behind && Number.isFinite(ms) && ms - (this.#behind.at ?? ms) > BEHIND_EVERY_MS) {
+    else if (this.#behind && Number.isFinite(ms) && ms - (this.#behind.at ?? ms) > this.#behindEveryMs) {
       this.#want({ at: Math.floor(ms / 1_000) * 1_000, since: null });
     }
     if (view.due !== null && rate > 0) {
@@ -173,10 +176,12 @@ export class Follow {
       this.#waitMs = nextWaitMs(this.#waitMs, AGAIN, Math.random);
       if (this.#fetching === key) this.#fetching = null;
       this.#take(base);
-    } catch {
+    } catch (error) {
       if (signal.aborted) return;
-      this.#notBefore = performance.now() + this.#waitMs;
-      this.#waitMs = nextWaitMs(this.#waitMs, AGAIN, Math.random);
+      const after = error instanceof RequestError ? error.retryAfterMs : null;
+      const wait = policy.again(after, this.#waitMs, AGAIN, performance.now(), Math.random);
+      this.#notBefore = performance.now() + Math.max(wait.drawnMs, wait.leastMs);
+      this.#waitMs = wait.drawnMs;
       if (this.#fetching === key) this.#fetching = null;
       // Without a card the stream alone may do: from what was kept of an earlier visit, or from now on.
       if (this.#end === null) this.#subscribe(null);
@@ -199,6 +204,7 @@ export class Follow {
     if (this.#end === null || (earlier && isAfter(from, base.cursor) && !gap)) this.#subscribe(base.cursor);
     if (earlier) this.#hold.setFloor(base);
     this.#behind = this.#end !== null && isAfter(this.#from, base.cursor) ? base : null;
+    this.#behindEveryMs = policy.everyMs('card', BEHIND_EVERY_MS, Math.random);
     this.tick();
     const { ms } = this.#picture();
     if (ms === null || this.#hold.view(ms).need || this.#behind) return;
@@ -255,6 +261,7 @@ export class Follow {
   }
 
   async #moments(): Promise<void> {
+    if (policy.isOff('moments')) return;
     try {
       this.#hold.takeMoments(await this.#resources.moments(this.#life.signal));
       this.#drawn = -1;
@@ -269,12 +276,15 @@ export class Follow {
     const { signal } = this.#life;
     const again = (): void => {
       if (signal.aborted) return;
-      this.#asking = setTimeout(() => this.#ask(), ASK_EVERY_MS * (0.75 + Math.random() / 2));
+      this.#asking = setTimeout(() => this.#ask(), policy.everyMs('watching', ASK_EVERY_MS, Math.random));
     };
     const quiet = performance.now() - this.#heardAt > QUIET_MS;
-    const watching = this.#resources.watching(signal).then((n) => {
-      if (n !== null) this.#events.watching(n);
-    });
+    const off = policy.isOff('watching');
+    const watching = off
+      ? Promise.resolve()
+      : this.#resources.watching(signal).then((n) => {
+          if (n !== null) this.#events.watching(n);
+        });
     const late = quiet
       ? this.#resources.snapshot(signal).then((s) => this.#late(s.feed_delayed || s.stale))
       : Promise.resolve();

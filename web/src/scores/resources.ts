@@ -1,10 +1,11 @@
 /** The resources beside the stream: cards, key moments, the number watching. */
 
+import { type RequestOptions, request } from '../net/request';
 import { type CardAnswer, readAnswer } from './card';
 import { fields, list, type Moment, moment, number, type Snapshot, snapshot } from './wire';
 
-/** They are small, and the role answers in 30 ms. */
-const TIMEOUT_MS = 8_000;
+/** Of what is asked for in a loop: the loop tries again. */
+const ONCE: RequestOptions = { retries: 0 };
 
 export class Resources {
   readonly #base: string;
@@ -23,7 +24,7 @@ export class Resources {
     const query = new URLSearchParams();
     if (at !== null) query.set('at', String(Math.floor(at)));
     if (since !== null) query.set('since', since);
-    return this.#get(`card?${query}`, signal, readAnswer);
+    return this.#get(`card?${query}`, signal, readAnswer, ONCE);
   }
 
   moments(signal: AbortSignal): Promise<Moment[]> {
@@ -33,26 +34,25 @@ export class Resources {
   }
 
   snapshot(signal: AbortSignal): Promise<Snapshot> {
-    return this.#get('snapshot', signal, (body, answer) =>
-      snapshot(body, answer.headers.get('x-snapshot-stale') === 'true'),
-    );
+    const read = (body: unknown, answer: Response): Snapshot =>
+      snapshot(body, answer.headers.get('x-snapshot-stale') === 'true');
+    return this.#get('snapshot', signal, read, ONCE);
   }
 
   async watching(signal: AbortSignal): Promise<number | null> {
-    return this.#get('watching', signal, (body) => number(fields(body)?.watching));
+    return this.#get('watching', signal, (body) => number(fields(body)?.watching), ONCE);
   }
 
-  async #get<T>(what: string, signal: AbortSignal, read: (body: unknown, answer: Response) => T): Promise<T> {
+  async #get<T>(
+    what: string,
+    signal: AbortSignal,
+    read: (body: unknown, answer: Response) => T,
+    options: RequestOptions = {},
+  ): Promise<T> {
     const url = new URL(`/v1/matches/${encodeURIComponent(this.#match)}/${what}`, this.#base);
     const token = this.#token();
-    const answer = await fetch(url, {
-      headers: token === '' ? {} : { authorization: `Bearer ${token}` },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-    });
-    if (!answer.ok) {
-      await answer.body?.cancel();
-      throw new TypeError(`${what}: ${answer.status}`);
-    }
+    const headers: Record<string, string> = token === '' ? {} : { authorization: `Bearer ${token}` };
+    const answer = await request(url, { ...options, headers, signal });
     return read((await answer.json()) as unknown, answer);
   }
 }

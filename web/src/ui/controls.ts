@@ -3,6 +3,7 @@
 import { lag, wallClock } from '../format';
 import type { Session } from '../play/session';
 import { save } from '../play/settings';
+import { t } from '../words';
 import { h, setText } from './dom';
 import { Dvr } from './dvr';
 import { type IconName, setIcon } from './icons';
@@ -22,12 +23,18 @@ export interface Actions {
 export class Controls {
   readonly element: HTMLElement;
   readonly dvr: Dvr;
-  readonly play = button('play', 'Play');
+  readonly play = button('play', t.controls.play);
   readonly #session: Session;
-  readonly #back = button('back', `Back ${STEP_S} seconds`);
-  readonly #forward = button('forward', `Forward ${STEP_S} seconds`);
-  readonly #mute = button('sound', 'Mute');
-  readonly #volume = h('input', { class: 'volume', type: 'range', min: 0, max: 100, 'aria-label': 'Volume' });
+  readonly #back = button('back', t.controls.back(STEP_S));
+  readonly #forward = button('forward', t.controls.forward(STEP_S));
+  readonly #mute = button('sound', t.controls.mute);
+  readonly #volume = h('input', {
+    class: 'volume',
+    type: 'range',
+    min: 0,
+    max: 100,
+    'aria-label': t.controls.volume,
+  });
   readonly #live = h(
     'button',
     { class: 'live-button', type: 'button' },
@@ -35,11 +42,11 @@ export class Controls {
     h('span'),
   );
   readonly #time = h('span', { class: 'time' });
-  readonly #captions = button('captions', 'Captions');
-  readonly scorecard = button('scorecard', 'Scorecard');
-  readonly #settings = button('settings', 'Settings');
-  readonly #pip = button('pip', 'Picture in picture');
-  readonly #fullscreen = button('expand', 'Full screen');
+  readonly #captions = button('captions', t.controls.captions);
+  readonly scorecard = button('scorecard', t.common.scorecard);
+  readonly #settings = button('settings', t.common.settings);
+  readonly #pip = button('pip', t.controls.pip);
+  readonly #fullscreen = button('expand', t.controls.full);
 
   constructor(session: Session, actions: Actions) {
     this.#session = session;
@@ -50,7 +57,7 @@ export class Controls {
     });
     this.element = h(
       'div',
-      { class: 'controls', role: 'group', 'aria-label': 'Player controls' },
+      { class: 'controls', role: 'group', 'aria-label': t.controls.name },
       this.dvr.element,
       h('div', { class: 'transport' }, this.#back, this.play, this.#forward),
       h('div', { class: 'status' }, this.#live, this.#time),
@@ -99,11 +106,11 @@ export class Controls {
     const session = this.#session;
     const { video } = session;
     const playing = !video.paused;
-    label(this.play, playing ? 'pause' : 'play', playing ? 'Pause' : 'Play');
-    label(this.#mute, video.muted ? 'muted' : 'sound', video.muted ? 'Turn sound on' : 'Mute');
+    label(this.play, playing ? 'pause' : 'play', playing ? t.controls.pause : t.controls.play);
+    label(this.#mute, video.muted ? 'muted' : 'sound', video.muted ? t.controls.unmute : t.controls.mute);
     this.#volume.value = String(video.muted ? 0 : Math.round(video.volume * 100));
     const full = document.fullscreenElement !== null;
-    label(this.#fullscreen, full ? 'shrink' : 'expand', full ? 'Leave full screen' : 'Full screen');
+    label(this.#fullscreen, full ? 'shrink' : 'expand', full ? t.controls.leaveFull : t.controls.full);
     this.#captions.hidden = (session.adapter?.captions().length ?? 0) === 0;
     this.#captions.setAttribute('aria-pressed', String((session.adapter?.caption() ?? null) !== null));
 
@@ -118,14 +125,14 @@ export class Controls {
     this.#live.hidden = ended || behindS === null;
     this.#live.classList.toggle('on', live);
     const text = this.#live.lastElementChild;
-    if (text instanceof HTMLElement) setText(text, live ? 'Live' : 'Go live');
+    if (text instanceof HTMLElement) setText(text, live ? t.common.live : t.controls.goLive);
     setText(this.#time, timeText(at, behindS, ended));
   }
 }
 
 function timeText(at: number | null, behindS: number | null, ended: boolean): string {
   if (at === null || behindS === null) return '';
-  return ended ? `Ended · ${wallClock(at)}` : `${lag(behindS)} behind the ground`;
+  return ended ? t.controls.endedAt(wallClock(at)) : t.controls.behind(lag(behindS));
 }
 
 export function button(icon: IconName, name: string): HTMLButtonElement {

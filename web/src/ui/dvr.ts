@@ -2,6 +2,7 @@
 
 import { lag, length, spokenLag, wallClock } from '../format';
 import type { Range } from '../play/holes';
+import { t } from '../words';
 import { h, setText } from './dom';
 
 export interface DvrState {
@@ -53,11 +54,11 @@ export class Dvr {
         class: 'dvr',
         role: 'slider',
         tabindex: '0',
-        'aria-label': 'Match time',
+        'aria-label': t.bar.name,
         'aria-valuemin': '0',
         'aria-valuemax': '0',
         'aria-valuenow': '0',
-        'aria-valuetext': 'Not known yet',
+        'aria-valuetext': t.bar.unknown,
         'aria-disabled': 'true',
       },
       h('div', { class: 'track' }, this.#played, this.#thumb),
@@ -77,7 +78,7 @@ export class Dvr {
     this.#thumb.style.left = `${whole * 100}%`;
     this.#slider.classList.toggle('live', state.live && this.#drag === null);
     setText(this.#from, wallClock(state.window.start));
-    setText(this.#to, state.live ? 'Live' : wallClock(state.window.end));
+    setText(this.#to, state.live ? t.common.live : wallClock(state.window.end));
     const now = performance.now();
     if (this.#drag === null && now - this.#spokenAt < SPEAK_EVERY_MS) return;
     this.#spokenAt = now;
@@ -167,8 +168,8 @@ function tip(state: DvrState, at: number): string {
 }
 
 function words(state: DvrState, at: number, settled: boolean): string {
-  const clock = `${wallClock(at)} at the ground`;
-  if (state.ended) return clock;
-  if (state.live && settled) return `Live, ${clock}`;
-  return `${clock}, ${spokenLag((state.window.end - at) / 1000)} behind live`;
+  const clock = wallClock(at);
+  if (state.ended) return t.bar.atGround(clock);
+  if (state.live && settled) return t.bar.live(clock);
+  return t.bar.behind(clock, spokenLag((state.window.end - at) / 1000));
 }

@@ -5,14 +5,9 @@ import { PLAYERS, type PlayerName } from '../play/adapter';
 import { PROFILES, type ProfileName } from '../play/profile';
 import type { Session } from '../play/session';
 import { save } from '../play/settings';
+import { t } from '../words';
 import { h, setText } from './dom';
 import { setIcon } from './icons';
-
-const PROFILE_WORDS: Record<ProfileName, [string, string]> = {
-  live: ['Live', 'Under 2 seconds behind the ground, on a good connection'],
-  balanced: ['Balanced', 'About 4 seconds behind; rides out small troubles'],
-  steady: ['Steady', 'About 8 seconds behind; for trains and crowded cells'],
-};
 
 const PLAYER_WORDS: Record<PlayerName, [string, string]> = {
   hls: ['hls.js', ''],
@@ -34,14 +29,14 @@ export class Panel {
 
   constructor(session: Session) {
     this.#session = session;
-    const close = h('button', { class: 'icon', type: 'button', 'aria-label': 'Close settings' });
+    const close = h('button', { class: 'icon', type: 'button', 'aria-label': t.panel.close });
     setIcon(close, 'close');
     this.element = h(
       'dialog',
       { class: 'panel', 'aria-labelledby': 'panel-title' },
-      h('header', {}, h('h2', { id: 'panel-title' }, 'Settings'), close),
+      h('header', {}, h('h2', { id: 'panel-title' }, t.common.settings), close),
       this.#body,
-      h('h3', {}, 'Right now'),
+      h('h3', {}, t.panel.now),
       this.#figures,
     );
     close.addEventListener('click', () => this.element.close());
@@ -74,15 +69,14 @@ export class Panel {
   figures(): void {
     const s = this.#session.stats();
     const rung = this.#session.adapter?.rung();
+    const seconds = (ms: number, digits: number): string => `${(ms / 1000).toFixed(digits)} ${t.units.s}`;
+    const holdBack = seconds(s.holdBackMs, 2);
     const rows: [string, string][] = [
-      ['Behind the ground', s.behindMs === null ? '–' : `${(s.behindMs / 1000).toFixed(2)} s`],
-      [
-        'Hold-back',
-        `${(s.holdBackMs / 1000).toFixed(2)} s${s.widenedMs > 0 ? ', widened after a stall' : ''}`,
-      ],
-      ['Buffered ahead', `${(s.aheadMs / 1000).toFixed(1)} s`],
-      ['Picture', rung ? `${rung.height}p, ${bits(rung.bandwidth)}` : '–'],
-      ['Interruptions', String(s.stalls.length)],
+      [t.panel.behind, s.behindMs === null ? '–' : seconds(s.behindMs, 2)],
+      [t.panel.holdBack, s.widenedMs > 0 ? t.panel.widened(holdBack) : holdBack],
+      [t.panel.ahead, seconds(s.aheadMs, 1)],
+      [t.panel.picture, rung ? `${rung.height}p, ${bits(rung.bandwidth)}` : '–'],
+      [t.panel.interruptions, String(s.stalls.length)],
     ];
     while (this.#figures.children.length < rows.length) {
       this.#figures.append(h('div', {}, h('dt'), h('dd')));
@@ -104,8 +98,8 @@ export class Panel {
     const groups = [
       group(
         'profile',
-        'Latency',
-        PROFILES.map((id) => ({ id, name: PROFILE_WORDS[id][0], hint: PROFILE_WORDS[id][1] })),
+        t.panel.latency,
+        PROFILES.map((id) => ({ id, ...profileWords(id) })),
         settings.profile,
         (id) => {
           void session.change(settings.player, id as ProfileName);
@@ -115,7 +109,7 @@ export class Panel {
     if (languages.length > 1) {
       const choices = languages.map((t) => ({ id: t.id, name: languageName(t), lang: t.language }));
       groups.push(
-        group('language', 'Commentary', choices, adapter?.language()?.id ?? '', (id) => {
+        group('language', t.panel.commentary, choices, adapter?.language()?.id ?? '', (id) => {
           settings.language = languages.find((t) => t.id === id)?.language ?? null;
           adapter?.chooseLanguage(id);
         }),
@@ -123,11 +117,11 @@ export class Panel {
     }
     if (rungs.length > 1) {
       const choices = [
-        { id: '', name: 'Automatic' },
+        { id: '', name: t.panel.automatic },
         ...rungs.map((r) => ({ id: r.id, name: rungName(r, rungs) })),
       ];
       groups.push(
-        group('quality', 'Quality', choices, adapter?.chosenRung() ?? '', (id) => {
+        group('quality', t.panel.quality, choices, adapter?.chosenRung() ?? '', (id) => {
           adapter?.chooseRung(id === '' ? null : id);
         }),
       );
@@ -137,8 +131,8 @@ export class Panel {
       groups.push(
         group(
           'captions',
-          'Captions',
-          [{ id: '', name: 'Off' }, ...choices],
+          t.panel.captions,
+          [{ id: '', name: t.panel.off }, ...choices],
           adapter?.caption()?.id ?? '',
           (id) => {
             settings.captions = id !== '';
@@ -150,7 +144,7 @@ export class Panel {
     groups.push(
       group(
         'player',
-        'Player',
+        t.panel.player,
         PLAYERS.map((id) => ({ id, name: PLAYER_WORDS[id][0], hint: PLAYER_WORDS[id][1] })),
         settings.player,
         (id) => {
@@ -161,6 +155,11 @@ export class Panel {
     for (const g of groups) g.addEventListener('change', () => save(settings));
     this.#body.replaceChildren(...groups);
   }
+}
+
+function profileWords(id: ProfileName): { name: string; hint: string } {
+  const [name = '', hint = ''] = t.panel[id];
+  return { name, hint };
 }
 
 function group(

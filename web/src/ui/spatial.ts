@@ -46,14 +46,37 @@ export function isDirection(key: string): key is Direction {
   return key === 'ArrowUp' || key === 'ArrowDown' || key === 'ArrowLeft' || key === 'ArrowRight';
 }
 
+/**
+ * Arrow keys move the focus in a page without a picture; in a text they move its cursor.
+ * @param first what most come for: it is chosen while nothing has the focus.
+ */
+export function followArrows(
+  root: HTMLElement,
+  signal: AbortSignal,
+  first: () => HTMLElement | null = () => null,
+): void {
+  const arrows = (event: KeyboardEvent): void => {
+    if (!isDirection(event.key) || event.defaultPrevented) return;
+    const across = event.key === 'ArrowLeft' || event.key === 'ArrowRight';
+    if (across && event.target instanceof HTMLInputElement) return;
+    if (moveFocus(root, event.key, first())) event.preventDefault();
+  };
+  // On the document: at first nothing in the page has the focus.
+  document.addEventListener('keydown', arrows, { signal });
+}
+
 const FOCUSABLE = 'a[href], button:not([disabled]), [tabindex="0"], input:not([disabled]), summary';
 
 /** Moves the focus within `root`. Returns whether it moved. */
-export function moveFocus(root: HTMLElement, direction: Direction): boolean {
+export function moveFocus(
+  root: HTMLElement,
+  direction: Direction,
+  first: HTMLElement | null = null,
+): boolean {
   const all = [...root.querySelectorAll<HTMLElement>(FOCUSABLE)].filter((e) => e.offsetParent !== null);
   const now = document.activeElement;
   if (!(now instanceof HTMLElement) || !root.contains(now) || !all.includes(now)) {
-    all[0]?.focus();
+    (first ?? all[0])?.focus();
     return all.length > 0;
   }
   const others = all.filter((e) => e !== now);

@@ -1,14 +1,19 @@
 /** The watch page: picture, controls, and words when there is no picture. */
 
 import { spokenLag } from '../format';
+import { matches } from '../net/api';
 import type { ServerClock } from '../net/clock';
-import { Session } from '../play/session';
+import type { Problem } from '../net/problem';
+import { keepWatched } from '../play/history';
+import { Session, type SessionEvents } from '../play/session';
 import { load, save } from '../play/settings';
 import { busy, type State, sentence } from '../play/state';
+import { language, t } from '../words';
 import { announce } from './announce';
 import { Controls, STEP_S } from './controls';
 import { h, setText, type View } from './dom';
 import { setIcon } from './icons';
+import { Message } from './message';
 import { Panel } from './panel';
 import { Score } from './score';
 import { isDirection, moveFocus } from './spatial';
@@ -22,6 +27,9 @@ const UPDATE_MS = 250;
 /** A notice is small and may be read twice. */
 const NOTICE_MS = 7_000;
 
+/** How often it is noted where the picture is, to go on from there another time. */
+const REMEMBER_MS = 5_000;
+
 /** Two taps closer than this are one double tap. */
 const DOUBLE_TAP_MS = 300;
 
@@ -33,19 +41,15 @@ class Watch implements View {
   readonly element: HTMLElement;
   readonly #video = h('video', {
     playsinline: true,
-    'aria-label': 'Picture of the match',
+    'aria-label': t.watch.picture,
     disableremoteplayback: true,
   });
   readonly #captions = h('div', { class: 'captions' });
-  readonly #title = h('h1', { tabindex: '-1' }, 'Match');
-  readonly #words = h('p', { class: 'words' });
-  readonly #detail = h('p', { class: 'detail' });
-  readonly #retry = h('button', { class: 'pill', type: 'button' }, 'Retry');
-  readonly #away = h('a', { class: 'pill', href: '/' }, 'All matches');
-  readonly #message = h('div', { class: 'message' });
-  readonly #sound = h('button', { class: 'pill sound', type: 'button', hidden: true }, 'Tap for sound');
+  readonly #title = h('h1', { tabindex: '-1' }, t.common.match);
+  readonly #message: Message;
+  readonly #sound = h('button', { class: 'pill sound', type: 'button', hidden: true }, t.watch.sound);
   readonly #notice = h('p', { class: 'notice', hidden: true });
-  readonly #aboutTitle = h('h2', {}, 'Match');
+  readonly #aboutTitle = h('h2', {}, t.common.match);
   readonly #aboutState = h('p', { class: 'quiet' });
   readonly #stage: HTMLElement;
   readonly #screen: HTMLElement;
@@ -57,16 +61,18 @@ class Watch implements View {
   #hide: ReturnType<typeof setTimeout> | undefined;
   #noticeEnds: ReturnType<typeof setTimeout> | undefined;
   #tap: ReturnType<typeof setTimeout> | undefined;
+  readonly #match: string;
+  #named = '';
+  #remembered = 0;
 
   constructor(match: string, clock: ServerClock) {
+    this.#match = match;
     document.title = 'Pavilion';
-    const home = h('a', { class: 'icon', href: '/', 'aria-label': 'All matches' });
+    const home = h('a', { class: 'icon', href: '/', 'aria-label': t.common.allMatches });
     setIcon(home, 'home');
-    this.#message.append(
-      h('div', { class: 'spinner', 'aria-hidden': 'true' }),
-      this.#words,
-      this.#detail,
-      h('div', { class: 'actions' }, this.#retry, this.#away),
+    this.#message = new Message(
+      () => void (this.#session.state === 'blocked' ? this.#session.play() : this.#session.start()),
+      (name) => (name === match && this.#named !== '' ? this.#named : name),
     );
     this.#stage = h(
       'div',
@@ -74,27 +80,30 @@ class Watch implements View {
       this.#video,
       this.#captions,
       h('div', { class: 'shade', 'aria-hidden': 'true' }),
-      this.#message,
+      this.#message.element,
       this.#sound,
       this.#notice,
     );
-    this.#session = new Session(match, this.#video, this.#captions, load(), clock, {
-      state: (state, detail) => this.#state(state, detail),
+    const events: SessionEvents = {
+      state: (state) => this.#state(state),
+      refused: (problem) => this.#refused(problem),
       tracks: () => this.#tracks(),
-      notice: (words) => this.#say(words),
+      heldBack: (by) => this.#say(t.watch.heldBack(by.toFixed(1))),
       title: (title) => this.#name(title),
       scores: (access) => {
         this.#score.begin(access);
         this.element.classList.toggle('has-score', this.#score.has);
       },
       frame: () => this.#score?.tick(),
-    });
+    };
+    this.#session = new Session(match, this.#video, this.#captions, load(), clock, events, from());
     this.#score = new Score(
       match,
       {
         picture: () => this.#session.picture(),
         seek: (at) => this.#session.playhead.seek(at),
         earliestMs: () => this.#session.playhead.window()?.start ?? null,
+        scores: (signal) => this.#session.scores(signal),
       },
       (open) => this.#opened(open),
     );
@@ -118,17 +127,18 @@ class Watch implements View {
       'main',
       { class: 'watch' },
       this.#screen,
-      h('section', { class: 'about', 'aria-label': 'About this match' }, this.#aboutTitle, this.#aboutState),
+      h('section', { class: 'about', 'aria-label': t.watch.about }, this.#aboutTitle, this.#aboutState),
       this.#score.board.element,
       this.#score.sheet,
       this.#panel.element,
     );
     this.#listen();
-    this.#state('loading', '');
+    this.#state('loading');
     window.pavilion = { stats: () => this.#session.stats(), score: () => this.#score.health() };
   }
 
   leave(): void {
+    this.#remember();
     this.#life.abort();
     clearTimeout(this.#hide);
     clearTimeout(this.#noticeEnds);
@@ -145,27 +155,47 @@ class Watch implements View {
     this.#update();
   }
 
-  #state(state: State, detail: string): void {
+  #state(state: State): void {
     this.element.dataset.state = state;
     this.element.classList.toggle('busy', busy(state));
-    const words = sentence(state);
-    setText(this.#words, words);
-    setText(this.#detail, detail);
-    this.#retry.hidden = state !== 'failed' && state !== 'blocked';
-    setText(this.#retry, state === 'blocked' ? 'Play' : 'Retry');
-    if (state === 'not-found') this.#name('Not found');
-    this.#away.hidden = state !== 'not-found' && state !== 'failed';
-    announce(this.#spoken(state, words, detail));
+    const words = this.#message.show(state);
+    if (state === 'not-found') this.#name(t.watch.notFound);
+    announce(this.#spoken(state, words));
     this.#wake();
     this.#update();
   }
 
-  #spoken(state: State, words: string, detail: string): string {
+  #spoken(state: State, words: string): string {
     const behind = this.#session?.playhead.behindS() ?? null;
-    if (state === 'playing' && behind !== null) return `Playing, ${spokenLag(behind)} behind the ground`;
-    if (state === 'paused') return 'Paused';
-    if (state === 'ended') return 'The match has ended. You can go back through it.';
-    return [words, detail].filter((w) => w !== '').join(' ');
+    if (state === 'playing' && behind !== null) return t.states.playing(spokenLag(behind));
+    if (state === 'paused') return t.states.paused;
+    return state === 'ended' ? t.states.ended : words;
+  }
+
+  /** Who is not let in is at least told what it is that they are not let in to. */
+  #refused(problem: Problem): void {
+    this.#message.refused(problem);
+    if (this.#named !== '') return;
+    matches(this.#life.signal).then(
+      (all) => {
+        const found = all.find((m) => m.match === this.#match);
+        if (!found || this.#named !== '') return;
+        this.#name(found.titles[language] ?? found.title);
+        this.#message.refused(problem);
+        this.#message.show(this.#session.state);
+      },
+      () => undefined,
+    );
+  }
+
+  /** Where to go on another time. */
+  #remember(): void {
+    const { state, playhead } = this.#session;
+    const at = playhead.venueMs();
+    if ((state !== 'playing' && state !== 'paused') || at === null) return;
+    this.#remembered = performance.now();
+    const venueMs = playhead.following && state === 'playing' ? null : Math.round(at);
+    keepWatched({ match: this.#match, venueMs, atMs: Date.now() });
   }
 
   #tracks(): void {
@@ -177,6 +207,7 @@ class Watch implements View {
   }
 
   #name(title: string): void {
+    this.#named = title;
     document.title = `${title} · Pavilion`;
     setText(this.#title, title);
     setText(this.#aboutTitle, title);
@@ -202,6 +233,7 @@ class Watch implements View {
     this.#sound.hidden = !(this.#session.silenced && this.#video.muted && !this.#video.paused);
     setText(this.#aboutState, about(this.#session));
     if (this.#panel.element.open) this.#panel.figures();
+    if (performance.now() - this.#remembered > REMEMBER_MS) this.#remember();
   }
 
   #wake(): void {
@@ -250,7 +282,7 @@ class Watch implements View {
     const change = document.pictureInPictureElement
       ? document.exitPictureInPicture()
       : this.#video.requestPictureInPicture();
-    change.catch(() => this.#say('Picture in picture is not available now.'));
+    change.catch(() => this.#say(t.watch.noPip));
   }
 
   #listen(): void {
@@ -265,10 +297,6 @@ class Watch implements View {
     for (const name of ['volumechange', 'play', 'pause', 'seeked']) {
       this.#video.addEventListener(name, () => this.#update(), { signal });
     }
-    this.#retry.addEventListener('click', () => {
-      if (this.#session.state === 'blocked') void this.#session.play();
-      else void this.#session.start();
-    });
     this.#sound.addEventListener('click', () => this.#session.unmute());
     this.#stage.addEventListener('pointerup', (event) => this.#touched(event));
   }
@@ -312,7 +340,7 @@ class Watch implements View {
       if (target instanceof HTMLInputElement && (key === 'ArrowLeft' || key === 'ArrowRight')) return false;
       if (!inControls && key === 'ArrowLeft') session.playhead.step(-STEP_S);
       else if (!inControls && key === 'ArrowRight') session.playhead.step(STEP_S);
-      else if (!inControls) this.#controls.play.focus();
+      else if (!inControls && this.#controls.play.offsetParent !== null) this.#controls.play.focus();
       else moveFocus(this.#screen, key);
       return true;
     }
@@ -358,11 +386,15 @@ class Watch implements View {
   }
 }
 
+/** `?at=`: where to go on, venue time, UTC ms. */
+function from(): number | null {
+  const at = Number(new URLSearchParams(location.search).get('at'));
+  return at > 0 && Number.isFinite(at) ? at : null;
+}
+
 function about(session: Session): string {
-  if (session.playhead.ended) return 'The match has ended. You can go back through it.';
+  if (session.playhead.ended) return t.states.ended;
   const behind = session.playhead.behindS();
   if (behind === null) return sentence(session.state);
-  return session.playhead.following
-    ? 'Live from the ground'
-    : `You are ${spokenLag(behind)} behind the ground`;
+  return session.playhead.following ? t.watch.fromGround : t.watch.behind(spokenLag(behind));
 }

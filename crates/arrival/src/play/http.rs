@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
 
 use super::answer::{Allowed, Angle, Answer, Lengths, Scores, Stream};
-use super::limits::{ADVICE_S, DEVICE_NAME_MAX, EARLY_MS, PLACED_SHARE, SPREAD_SHARE};
+use super::limits::{ADVICE_S, DEVICE_NAME_MAX, EARLY_MS, MATCHES_S, PLACED_SHARE, SPREAD_SHARE};
 use super::{Asker, Grant, Problem};
 use crate::catalog::{Match, Plan, Programme, Show, Status};
 use crate::door::Door;
@@ -70,7 +70,8 @@ async fn matches(State(door): State<Arc<Door>>) -> Response {
             "teams": one.teams, "languages": one.languages, "watchable": watchable, "free": free,
         })
     };
-    Json(all.iter().map(listed).collect::<Vec<_>>()).into_response()
+    let keep = [(header::CACHE_CONTROL, format!("public, max-age={MATCHES_S}"))];
+    (keep, Json(all.iter().map(listed).collect::<Vec<_>>())).into_response()
 }
 
 /// What a scorer's page needs.

@@ -51,6 +51,10 @@ pub(crate) const EARLY_MS: i64 = 15 * 60_000;
 /// How old the lever of the advice may be, and how long clients and caches keep an answer with it, in seconds.
 pub(crate) const ADVICE_S: u64 = 5;
 
+/// How long clients and caches keep the list of matches, in seconds: what began shows while people still look for it, and
+/// a crowd on the home page is one request in that time at each cache.
+pub(crate) const MATCHES_S: u64 = 5;
+
 /// Features that clients may be told to leave off, and the longest name of one.
 pub(crate) const FEATURES_MAX: usize = 32;
 pub(crate) const FEATURE_BYTES_MAX: usize = 64;

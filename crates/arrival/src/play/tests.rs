@@ -39,7 +39,9 @@ async fn a_scored_match_has_a_token_and_need_not_have_a_picture() {
         assert_eq!(answer["scores"]["base"], "http://tv.example:8082");
         assert_eq!(answer["scores"]["token"].as_str().unwrap().split('.').count(), 3, "{answer}");
     }
-    let all = house.ask("GET", "/v1/matches", &nobody(), HOME).await.body;
+    let listed = house.ask("GET", "/v1/matches", &nobody(), HOME).await;
+    assert_eq!(listed.headers["cache-control"], "public, max-age=5");
+    let all = listed.body;
     assert_eq!((&all[1]["match"], &all[1]["watchable"]), (&json!("club"), &json!(false)));
     let scorer = house.ask("GET", "/v1/scorer", &nobody(), HOME).await;
     assert_eq!(scorer.body["feeds"], "http://tv.example:8087");

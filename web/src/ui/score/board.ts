@@ -4,6 +4,7 @@ import { type Card, isFootball } from '../../scores/card';
 import type { Innings } from '../../scores/cricket/card';
 import type { Shown } from '../../scores/follow';
 import type { Headline } from '../../scores/wire';
+import { t } from '../../words';
 import { announce } from '../announce';
 import { h, setText } from '../dom';
 import { phase } from './football';
@@ -21,8 +22,8 @@ export class Board {
   readonly #score = h('strong', { class: 'total' });
   readonly #overs = h('span', { class: 'overs' });
   readonly #chase = h('p', { class: 'chase' });
-  readonly #over = h('ol', { class: 'over', 'aria-label': 'This over' });
-  readonly #crease = h('ul', { class: 'crease', 'aria-label': 'At the crease' });
+  readonly #over = h('ol', { class: 'over', 'aria-label': t.score.thisOver });
+  readonly #crease = h('ul', { class: 'crease', 'aria-label': t.score.crease });
   readonly #corrected = h('p', { class: 'corrected', hidden: true });
   readonly #feed = h('p', { class: 'feed', hidden: true });
   #drawn = '';
@@ -31,7 +32,7 @@ export class Board {
   constructor() {
     this.element = h(
       'section',
-      { class: 'scoreboard', 'aria-label': 'Score', hidden: true },
+      { class: 'scoreboard', 'aria-label': t.score.name, hidden: true },
       h('p', { class: 'headline' }, this.#team, this.#score, this.#overs),
       this.#chase,
       this.#over,
@@ -76,7 +77,7 @@ export class Board {
     const apart = headline && parts(headline);
     setText(this.#team, apart?.team ?? '');
     setText(this.#score, apart?.score ?? headline?.text ?? '–');
-    setText(this.#overs, apart ? `${apart.overs} ov` : (headline?.clock ?? ''));
+    setText(this.#overs, apart ? t.score.overs(apart.overs) : (headline?.clock ?? ''));
   }
 
   #details(card: Card | null, headline: Headline | null): void {
@@ -91,7 +92,7 @@ export class Board {
     this.#over.replaceChildren(...(innings?.over ?? []).map(ball));
     this.#over.hidden = this.#over.childElementCount === 0;
     const rows = batters.map((b) =>
-      row(b.name, `${b.runs} (${b.balls})`, b.name === striker ? 'on strike' : ''),
+      row(b.name, `${b.runs} (${b.balls})`, b.name === striker ? 'on-strike' : ''),
     );
     if (bowler) rows.push(row(bowler.name, `${bowler.wickets}/${bowler.runs} (${bowler.overs})`, 'bowling'));
     this.#crease.replaceChildren(...rows);
@@ -113,7 +114,7 @@ export class Board {
 
 /** The chase, and whether play has stopped. */
 function cricket(card: Exclude<Card, { sport: 'football' }> | null, innings: Innings | null): string {
-  const stopped = card?.interrupted ? `Play has stopped: ${card.interrupted.replaceAll('_', ' ')}` : '';
+  const stopped = card?.interrupted ? t.score.stopped(card.interrupted.replaceAll('_', ' ')) : '';
   return [stopped, chase(innings, card)].filter((w) => w !== '').join(' · ');
 }
 
@@ -126,9 +127,10 @@ function ball(text: string): HTMLElement {
   );
 }
 
-function row(name: string, figures: string, role: string): HTMLElement {
-  const element = h('li', { class: role.replace(' ', '-') }, h('span', { class: 'name' }, name));
-  if (role !== '') element.append(h('span', { class: 'hidden-visually' }, `, ${role}, `));
+function row(name: string, figures: string, role: '' | 'on-strike' | 'bowling'): HTMLElement {
+  const element = h('li', { class: role }, h('span', { class: 'name' }, name));
+  const words = role === 'bowling' ? t.score.bowling : t.score.onStrike;
+  if (role !== '') element.append(h('span', { class: 'hidden-visually' }, `, ${words}, `));
   element.append(h('span', { class: 'figures-of' }, figures));
   return element;
 }

@@ -1,6 +1,7 @@
 /** A football card: goals, cards, substitutions, a shoot-out. */
 
 import type { FootballCard, Side } from '../../scores/football/card';
+import { t } from '../../words';
 import { h } from '../dom';
 
 /** One line of the card. */
@@ -12,20 +13,6 @@ export interface Row {
   readonly struck: boolean;
 }
 
-const PERIODS: Record<string, string> = {
-  first_half: 'First half',
-  half_time: 'Half-time',
-  second_half: 'Second half',
-  full_time: 'Full time',
-  extra_time_first: 'Extra time, first half',
-  extra_time_half: 'Half-time of extra time',
-  extra_time_second: 'Extra time, second half',
-  extra_time_end: 'End of extra time',
-  shootout: 'Penalty shoot-out',
-  shootout_end: 'End of the shoot-out',
-  final: 'Final',
-};
-
 /** `24'` for the 24th minute, `45+2'` in added time: `23:10`, `45:00+1:40`. */
 export function minute(clock: string): string {
   const [base = '', added] = clock.split('+');
@@ -36,27 +23,32 @@ export function minute(clock: string): string {
 
 /** The result, or which part of the match it is. */
 export function phase(card: FootballCard): string {
-  return card.result ?? PERIODS[card.period ?? ''] ?? '';
+  const periods: Readonly<Record<string, string>> = t.football.periods;
+  return card.result ?? periods[card.period ?? ''] ?? '';
 }
 
 /** What is drawn, by heading. */
 export function sections(card: FootballCard): [string, Row[]][] {
-  const name = (player: string | null): string => player ?? 'unknown';
+  const name = (player: string | null): string => player ?? t.football.unknown;
   const all: [string, Row[]][] = [
     [
-      'Goals',
+      t.football.goals,
       card.goals.map(({ side, clock, player, own, penalty, retracted }) => ({
         side,
         minute: minute(clock),
         what:
           retracted === null
-            ? `${name(player)}${own ? ' (own goal)' : penalty ? ' (penalty)' : ''}`
-            : `No goal: ${retracted.replaceAll('_', ' ')}`,
+            ? own
+              ? t.football.own(name(player))
+              : penalty
+                ? t.football.penalty(name(player))
+                : name(player)
+            : t.football.noGoal(retracted.replaceAll('_', ' ')),
         struck: retracted !== null,
       })),
     ],
     [
-      'Cards',
+      t.football.cards,
       card.cards.map(({ side, clock, player, colour }) => ({
         side,
         minute: minute(clock),
@@ -65,20 +57,20 @@ export function sections(card: FootballCard): [string, Row[]][] {
       })),
     ],
     [
-      'Substitutions',
+      t.football.substitutions,
       card.substitutions.map(({ side, clock, off, on }) => ({
         side,
         minute: minute(clock),
-        what: `${on} for ${off}`,
+        what: t.football.change(on, off),
         struck: false,
       })),
     ],
     [
-      'Shoot-out',
+      t.football.shootout,
       card.shootout.map(({ side, player, scored }) => ({
         side,
         minute: '',
-        what: `${name(player)} ${scored ? 'scores' : 'misses'}`,
+        what: scored ? t.football.scores(name(player)) : t.football.misses(name(player)),
         struck: !scored,
       })),
     ],

@@ -1,8 +1,9 @@
 /** The score on the watch page: follows the match, and draws what may be shown. */
 
-import * as api from '../../net/api';
+import type { Scores } from '../../net/api';
 import { Follow, type Picture, type Shown } from '../../scores/follow';
 import { LocalStore, MemoryStore } from '../../scores/store';
+import { language, t } from '../../words';
 import { h, setText } from '../dom';
 import { setIcon } from '../icons';
 import { Board } from './board';
@@ -17,6 +18,8 @@ export interface Screen {
   seek(venueMs: number): void;
   /** The earliest that it can go back to, UTC ms; null: nowhere. */
   earliestMs(): number | null;
+  /** With a new token; null: there is no score any more. */
+  scores(signal: AbortSignal): Promise<Scores | null>;
 }
 
 export class Score {
@@ -37,18 +40,18 @@ export class Score {
     this.#screen = screen;
     this.#opened = opened;
     this.#moments = new Moments((at) => screen.seek(at));
-    const close = h('button', { class: 'icon close', type: 'button', 'aria-label': 'Close the scorecard' });
+    const close = h('button', { class: 'icon close', type: 'button', 'aria-label': t.score.close });
     setIcon(close, 'close');
     close.addEventListener('click', () => this.open(false));
     this.sheet = h(
       'section',
-      { class: 'sheet', 'aria-label': 'Scorecard', hidden: true },
+      { class: 'sheet', 'aria-label': t.common.scorecard, hidden: true },
       close,
-      h('h2', { class: 'hidden-visually' }, 'Scorecard'),
+      h('h2', { class: 'hidden-visually' }, t.common.scorecard),
       this.#watching,
-      tabs('Scorecard', [
-        { id: 'card', name: 'Card', content: this.#card.element },
-        { id: 'moments', name: 'Key moments', content: this.#moments.element },
+      tabs(t.common.scorecard, [
+        { id: 'card', name: t.score.card, content: this.#card.element },
+        { id: 'moments', name: t.score.moments, content: this.#moments.element },
       ]),
     );
     this.sheet.addEventListener('keydown', (event) => {
@@ -59,7 +62,7 @@ export class Score {
   }
 
   /** Where the score is; null: this match has none. */
-  begin(access: api.Scores | null): void {
+  begin(access: Scores | null): void {
     if (access === null || this.#follow !== null) return;
     this.sheet.hidden = false;
     this.#follow = new Follow(
@@ -76,7 +79,7 @@ export class Score {
         },
         watching: (count) => {
           this.#watching.hidden = count < 2;
-          setText(this.#watching, `${count.toLocaleString('en')} watching`);
+          setText(this.#watching, t.score.watching(count.toLocaleString(language)));
         },
       },
     );
@@ -119,7 +122,7 @@ export class Score {
   }
 
   async #token(): Promise<string> {
-    const { scores } = await api.play(this.#match, AbortSignal.timeout(TOKEN_TIMEOUT_MS));
+    const scores = await this.#screen.scores(AbortSignal.timeout(TOKEN_TIMEOUT_MS));
     if (!scores) throw new TypeError('no score any more');
     return scores.token;
   }

@@ -2,6 +2,7 @@
 
 import { wallClock } from '../../format';
 import type { Moment } from '../../scores/wire';
+import { t } from '../../words';
 import { h } from '../dom';
 
 /** A ball is bowled some seconds before it is scored, ms. */
@@ -27,11 +28,7 @@ const KINDS: Record<string, string> = {
 
 export class Moments {
   readonly element: HTMLElement;
-  readonly #note = h(
-    'p',
-    { class: 'quiet' },
-    'Wickets, boundaries, goals and more appear here once you have seen them. Choose one to see it again.',
-  );
+  readonly #note = h('p', { class: 'quiet' }, t.score.momentsNote);
   readonly #list = h('ol', { class: 'moments' });
   readonly #seek: (venueMs: number) => void;
   readonly #shown = new Map<number, { item: HTMLElement; key: string }>();

@@ -3,6 +3,7 @@
 import { type Card, isFootball } from '../../scores/card';
 import type { Innings } from '../../scores/cricket/card';
 import type { FootballCard } from '../../scores/football/card';
+import { t } from '../../words';
 import { h, setText } from '../dom';
 import * as football from './football';
 
@@ -10,7 +11,7 @@ type Cell = string | number;
 
 export class Scorecard {
   readonly element = h('div', { class: 'scorecard' });
-  readonly #note = h('p', { class: 'quiet' }, 'The card follows with the first ball.');
+  readonly #note = h('p', { class: 'quiet' }, t.score.cardNote);
   readonly #innings = new Map<number, { details: HTMLDetailsElement; drawn: string }>();
   /** The card of football that stands there. */
   #drawn = '';
@@ -65,7 +66,7 @@ export class Scorecard {
 
 function title(innings: Innings): string {
   const declared = innings.ended === 'declared' ? 'd' : '';
-  const what = innings.super_over ? ' · super over' : '';
+  const what = innings.super_over ? ` · ${t.score.superOver}` : '';
   return `${innings.batting} ${innings.runs}/${innings.wickets}${declared} (${innings.overs})${what}`;
 }
 
@@ -81,32 +82,32 @@ function body(innings: Innings): HTMLElement[] {
   const of = kinds.length > 0 ? ` (${kinds.map(([k, n]) => `${k} ${n}`).join(', ')})` : '';
   const rows = [
     table(
-      'Batting',
-      ['Batter', 'R', 'B', '4s', '6s', 'SR'],
+      t.score.batting,
+      t.score.battingHeads,
       innings.batters.map((b) => ({
         name: b.name,
-        note: b.out ?? (b.status === 'not_out' || b.status === 'batting' ? 'not out' : b.status),
+        note: b.out ?? (b.status === 'not_out' || b.status === 'batting' ? t.score.notOut : b.status),
         strong: b.status === 'batting',
         cells: [b.runs, b.balls, b.fours, b.sixes, b.strike_rate?.toFixed(1) ?? '–'],
       })),
-      ['Runs', 'Balls', 'Fours', 'Sixes', 'Strike rate'],
+      t.score.battingSpoken,
     ),
-    h('p', { class: 'extras' }, h('span', {}, 'Extras'), h('span', {}, `${extras.total}${of}`)),
+    h('p', { class: 'extras' }, h('span', {}, t.score.extras), h('span', {}, `${extras.total}${of}`)),
     table(
-      'Bowling',
-      ['Bowler', 'O', 'M', 'R', 'W', 'Econ'],
+      t.score.bowlingTable,
+      t.score.bowlingHeads,
       innings.bowlers.map((b) => ({
         name: b.name,
         note: '',
         strong: b.name === innings.bowler,
         cells: [b.overs, b.maidens, b.runs, b.wickets, b.economy?.toFixed(2) ?? '–'],
       })),
-      ['Overs', 'Maidens', 'Runs', 'Wickets', 'Economy'],
+      t.score.bowlingSpoken,
     ),
   ];
   if (innings.fall.length > 0) {
     const items = innings.fall.map((f) => h('li', {}, `${f.wicket}–${f.runs} ${f.player} (${f.overs})`));
-    rows.push(h('h3', {}, 'Fall of wickets'), h('ol', { class: 'fall' }, ...items));
+    rows.push(h('h3', {}, t.score.fall), h('ol', { class: 'fall' }, ...items));
   }
   if (innings.partnerships.length > 0) {
     const items = innings.partnerships.map((p) =>
@@ -117,7 +118,7 @@ function body(innings: Innings): HTMLElement[] {
         h('span', { class: 'figures-of' }, `${p.runs}${p.unbroken ? '*' : ''} (${p.balls})`),
       ),
     );
-    rows.push(h('h3', {}, 'Partnerships'), h('ol', { class: 'partnerships' }, ...items));
+    rows.push(h('h3', {}, t.score.partnerships), h('ol', { class: 'partnerships' }, ...items));
   }
   return rows;
 }

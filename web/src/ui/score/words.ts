@@ -5,6 +5,7 @@ import type { State } from '../../scores/core';
 import { ballText, placeOf } from '../../scores/cricket/body';
 import type { Innings } from '../../scores/cricket/card';
 import type { Headline, ScoreEvent } from '../../scores/wire';
+import { t } from '../../words';
 
 /** The parts of a headline that are drawn apart: `CSK`, `45/2`, `5.3`. Null when it is of another form. */
 export function parts(headline: Headline): { team: string; score: string; overs: string } | null {
@@ -24,19 +25,19 @@ export function chase(innings: Innings | null, card: Card | null): string {
   if (card?.result) return card.result;
   if (!innings) return '';
   const { target, runs_needed: needed, balls_left: left, required_rate: required, run_rate: rate } = innings;
-  const at = rate === null ? '' : `run rate ${rate.toFixed(2)}`;
+  const at = rate === null ? '' : t.score.runRate(rate.toFixed(2));
   if (!target || needed === null) return capital(at);
-  if (needed === 0) return 'Target reached';
-  const from = left === null ? '' : ` from ${left} ball${left === 1 ? '' : 's'}`;
-  const rates = [required === null ? '' : `required ${required.toFixed(2)}`, at].filter((w) => w !== '');
-  return [`Need ${needed}${from}`, ...rates].join(' · ');
+  if (needed === 0) return t.score.reached;
+  const need = left === null ? t.score.need(needed) : t.score.needFrom(needed, left);
+  const rates = [required === null ? '' : t.score.required(required.toFixed(2)), at].filter((w) => w !== '');
+  return [need, ...rates].join(' · ');
 }
 
 /** For the line that says what is wrong with the feed; empty when nothing is. */
 export function feed(state: State, detail: string, delayed: boolean): string {
-  if (state === 'reconnecting') return 'Reconnecting to the score. What stands here may be old.';
-  if (state === 'refused') return detail === '' ? 'There is no score for you here.' : detail;
-  return delayed ? 'The score from the ground is late.' : '';
+  if (state === 'reconnecting') return t.score.reconnecting;
+  if (state === 'refused') return detail === '' ? t.score.refused : detail;
+  return delayed ? t.score.late : '';
 }
 
 /** A ball, or whatever it was, in a few words: `5.3: 4`. */
@@ -45,33 +46,34 @@ export function happening(event: ScoreEvent): string {
   const { body } = event;
   if (event.moment) return event.moment.text;
   if (body.sport !== 'cricket') {
-    return body.sport === 'withdrawn' ? 'taken back' : String(body.kind ?? '').replaceAll('_', ' ');
+    return body.sport === 'withdrawn' ? t.score.takenBack : String(body.kind ?? '').replaceAll('_', ' ');
   }
   if (body.kind !== 'delivery') return String(body.kind ?? '').replaceAll('_', ' ');
-  return `over ${over + 1}, ball ${ball}: ${ballText(body as unknown as Parameters<typeof ballText>[0])}`;
+  return `${t.score.ball(over + 1, ball)}: ${ballText(body as unknown as Parameters<typeof ballText>[0])}`;
 }
 
 /** How a correction is told. */
 export function correction(event: ScoreEvent, headline: Headline | null): string {
   const what = event.body.sport === 'withdrawn' ? withdrawn(event) : happening(event);
-  return `Corrected: ${what}${headline ? `. ${headline.text}` : ''}`;
+  return `${t.score.corrected(what)}${headline ? `. ${headline.text}` : ''}`;
 }
 
 function withdrawn(event: ScoreEvent): string {
-  if (event.score?.sport !== 'cricket') return 'the last one does not count';
+  if (event.score?.sport !== 'cricket') return t.score.lastDoesNotCount;
   const { over, ball } = placeOf(event.event_id);
-  return `over ${over + 1}, ball ${ball} does not count`;
+  return t.score.doesNotCount(t.score.ball(over + 1, ball));
 }
 
 /** `4`, `W` …, for a screen reader. */
 export function spokenBall(text: string): string {
-  if (text === '.') return 'no run';
+  const { spoken } = t.score;
+  if (text === '.') return spoken.none;
   return text
-    .replace(/W$/, ' wicket')
-    .replace('wd', ' wide')
-    .replace('nb', ' no-ball')
-    .replace('lb', ' leg bye')
-    .replace(/(\d)b/, '$1 bye')
+    .replace(/W$/, ` ${spoken.wicket}`)
+    .replace('wd', ` ${spoken.wide}`)
+    .replace('nb', ` ${spoken.noball}`)
+    .replace('lb', ` ${spoken.legbye}`)
+    .replace(/(\d)b/, `$1 ${spoken.bye}`)
     .replace('+', ', ')
     .trim();
 }
