@@ -1,8 +1,6 @@
 //! Telling the edges that a session is over. Nobody waits for it: each edge has a line of its own, and one that does not
 //! answer is asked again until the last pass of the session has ended by itself.
 
-use std::time::Duration;
-
 use axum::body::Bytes;
 use http::{Request, Uri, header};
 use http_body_util::{BodyExt, Full, Limited};
