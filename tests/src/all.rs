@@ -25,6 +25,8 @@ pub struct Options<'a> {
     pub ladder: &'a str,
     /// With the score plane; without it several matches fit on one machine.
     pub scores: bool,
+    /// With a pass for each viewer; without it the edge is opened by a word, which [`Match::edge`] has.
+    pub passes: bool,
     /// More flags.
     pub more: Vec<&'a str>,
 }
@@ -32,7 +34,7 @@ pub struct Options<'a> {
 impl Default for Options<'_> {
     /// The smallest picture in which the block code is read.
     fn default() -> Self {
-        Options { size: "320x180", ladder: "180@200", scores: false, more: Vec::new() }
+        Options { size: "320x180", ladder: "180@200", scores: false, passes: false, more: Vec::new() }
     }
 }
 
@@ -52,6 +54,8 @@ pub struct Ports {
     pub app: String,
     /// The edge.
     pub edge: String,
+    /// The operators' port.
+    pub console: String,
     /// The origin.
     pub origin: String,
     /// The shield.
@@ -145,6 +149,9 @@ impl Match {
         if !options.scores {
             args.push("--no-scores");
         }
+        if !options.passes {
+            args.extend(["--pass", "open"]);
+        }
         args.extend(&options.more);
         let program = Program::start(folder.path(), "run", &args);
         Match { program, web: Web::default(), folder }
@@ -191,7 +198,7 @@ impl Match {
         format!("{}/{}/main", ports.r#match, ports.run)
     }
 
-    /// A programme's object at the edge.
+    /// A programme's object at the edge, which is opened by a word.
     pub fn edge(&self, rest: &str) -> String {
         format!("{}/open/{}/{rest}", self.ports().edge, self.path())
     }

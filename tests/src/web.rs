@@ -56,6 +56,12 @@ impl Web {
     pub async fn request(&self, method: Method, url: &str, body: Bytes) -> Result<Answer, String> {
         let request =
             Request::builder().method(method).uri(url).body(Full::new(body)).map_err(|e| e.to_string())?;
+        self.ask(request).await
+    }
+
+    /// A request with whatever fields. `Err` when there is no answer.
+    pub async fn ask(&self, request: Request<Full<Bytes>>) -> Result<Answer, String> {
+        let url = request.uri().clone();
         let whole = async {
             let answer = self.0.request(request).await.map_err(|e| format!("{url}: {e}"))?;
             let (status, headers) = (answer.status(), answer.headers().clone());

@@ -12,10 +12,19 @@ use e2e::setting;
 const SECONDS: usize = 30;
 /// Kills while each player watches.
 const KILLS: usize = 4;
+/// How long a pass is good before it is renewed: each watching sees some renewals.
+const PASS_LIFE_S: &str = "12";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn chromium_plays() {
-    let options = Options { size: "640x360", ladder: "360@800,180@300", scores: true, ..Options::default() };
+    let options = Options {
+        size: "640x360",
+        ladder: "360@800,180@300",
+        scores: true,
+        passes: true,
+        // Renewed every ten seconds or so, in all suites.
+        more: vec!["--pass-life", PASS_LIFE_S, "--pass-renewed", "40"],
+    };
     let game = Match::start(&options).await;
     game.has_a_past().await;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("browser");
@@ -28,6 +37,7 @@ async fn chromium_plays() {
         .args(suites)
         .env("PAVILION_URL", game.ports().app)
         .env("PAVILION_VAR", game.folder())
+        .env("PASS_LIFE_S", PASS_LIFE_S)
         .env("SECONDS", setting("BROWSER_SECONDS", SECONDS).to_string())
         .env("BROWSER_KILLS", setting("BROWSER_KILLS", KILLS).to_string())
         .status()

@@ -9,6 +9,7 @@ use timeline::Utc;
 use timeline::name::Token;
 
 use crate::Error;
+use crate::play::limits::{PASS_S, RENEWED_S};
 use crate::shed::limits::ADDRESS_PER_S;
 use crate::whereabouts::{Files, Trusted};
 
@@ -34,9 +35,31 @@ pub struct Config {
     /// Where viewers fetch video: :8081 for that port of the host they came to, or a URL.
     #[arg(long, default_value = ":8081")]
     pub edge: Edge,
-    /// The pass that opens the edge.
+    /// The word that opens the edge, where there are no passes.
     #[arg(long, default_value = "open")]
     pub pass: String,
+    /// JSON file with the keys of passes, the same as the edges have, read again when it changes: everybody gets a pass of
+    /// their own instead of the word.
+    #[arg(long, value_name = "FILE")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pass_keys: Option<PathBuf>,
+    /// How long a pass is good before an edge renews it.
+    #[arg(long, value_name = "SECONDS", default_value_t = PASS_S, value_parser = clap::value_parser!(u32).range(3..=86_400))]
+    #[serde(default = "pass_life")]
+    pub pass_life: u32,
+    /// How long edges renew a pass before the player must ask to play again; a quarter of it where the match hangs on the
+    /// place.
+    #[arg(long, value_name = "SECONDS", default_value_t = RENEWED_S, value_parser = clap::value_parser!(u32).range(3..=43_200))]
+    #[serde(default = "pass_renewed")]
+    pub pass_renewed: u32,
+    /// Admin port of an edge, which is told of sessions that are over: :9090, or http://10.0.0.5:9090; repeat for more.
+    #[arg(long = "edge-admin", value_name = "URL")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edge_admins: Vec<Edge>,
+    /// Bind passes to the viewer's network (its ASN) beside the country: who changes from Wi-Fi to mobile asks again.
+    #[arg(long)]
+    #[serde(default)]
+    pub bind_networks: bool,
     /// Where viewers get scores: :8082 for that port of the host they came to, or a URL. Without it there are none.
     #[arg(long)]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,6 +124,14 @@ fn entitlements() -> PathBuf {
 
 fn journal() -> PathBuf {
     Path::new(VAR).join("provisional.journal")
+}
+
+fn pass_life() -> u32 {
+    PASS_S
+}
+
+fn pass_renewed() -> u32 {
+    RENEWED_S
 }
 
 fn per_address() -> u32 {

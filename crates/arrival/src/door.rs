@@ -10,8 +10,9 @@ use crate::catalog::{Keeper, keep_stopped, seed};
 use crate::entitlement::limits::CHECK_MAX_MS;
 use crate::entitlement::{Cache, Checker, follow};
 use crate::identity::Identity;
+use crate::panic::limits::PROVISIONAL_MS;
 use crate::panic::{self, Panic};
-use crate::play::{Advice, Passes, Word};
+use crate::play::{Advice, Cats, Edges, Passes, Present, Word};
 use crate::shed::Shed;
 use crate::slots::Slots;
 use crate::whereabouts::Whereabouts;
@@ -20,6 +21,10 @@ use crate::{Config, Error};
 /// How often levers are read, and a part of the slots is looked through: all of them once a minute.
 const LEVERS_EVERY: Duration = Duration::from_secs(1);
 
+/// In so many of these times all who are present are looked at, also when the catalog has not changed: a million of them
+/// take two seconds.
+const DARK_EVERY: usize = 60;
+
 /// Where the advice stands in the registers.
 pub(crate) const ADVICE: &str = "lever/advice";
 
@@ -27,7 +32,7 @@ pub(crate) const ADVICE: &str = "lever/advice";
 pub(crate) struct Door {
     pub(crate) config: Config,
     pub(crate) identity: Identity,
-    pub(crate) passes: Box<dyn Passes>,
+    pub(crate) passes: Arc<dyn Passes>,
     pub(crate) registers: Arc<dyn Registers>,
     pub(crate) entitlements: Arc<dyn Entitlements>,
     pub(crate) keeper: Arc<Keeper>,
@@ -36,6 +41,8 @@ pub(crate) struct Door {
     pub(crate) slots: Slots,
     pub(crate) shed: Shed,
     pub(crate) places: Whereabouts,
+    /// Empty where nobody has a pass of their own.
+    pub(crate) present: Present,
     advice: RwLock<Advice>,
     /// Who reads the levers: what was read before a change must not be taken for what stands after it.
     reading: tokio::sync::Mutex<()>,
@@ -65,6 +72,17 @@ impl Stores {
     }
 }
 
+/// Who makes passes, as the configuration says. New keys are taken until `shutdown`.
+fn passes(config: &Config, shutdown: &CancellationToken) -> Result<Arc<dyn Passes>, Error> {
+    let Some(keys) = &config.pass_keys else { return Ok(Arc::new(Word(config.pass.clone()))) };
+    let edges = Edges::start(&config.edge_admins, shutdown)?;
+    let longest_s = config.pass_renewed.max((PROVISIONAL_MS / 1_000) as u32);
+    let cats = Arc::new(Cats::open(keys.clone(), config.pass_life, longest_s, edges)?);
+    let (watched, shutdown) = (cats.clone(), shutdown.clone());
+    tokio::spawn(async move { shutdown.run_until_cancelled(watched.watch()).await });
+    Ok(cats)
+}
+
 impl Door {
     /// Puts it together, and begins what goes on beside the requests, until `shutdown`.
     pub(crate) async fn open(
@@ -82,7 +100,7 @@ impl Door {
             Checker::start(entitlements.clone(), Cache::default(), panic.clone(), patience, shutdown.clone());
         let door = Arc::new(Door {
             identity,
-            passes: Box::new(Word(config.pass.clone())),
+            passes: passes(&config, &shutdown)?,
             registers,
             entitlements,
             keeper,
@@ -91,6 +109,7 @@ impl Door {
             slots: Slots::default(),
             shed: Shed::new(config.per_address, crate::now_ms()),
             places,
+            present: Present::default(),
             advice: RwLock::default(),
             reading: tokio::sync::Mutex::new(()),
             config,
@@ -107,14 +126,32 @@ impl Door {
         }
         let tending = door.clone();
         tokio::spawn(async move {
-            let mut n = 0;
+            let (mut n, mut seen) = (0, tending.keeper.copy());
             while !keep_stopped(&shutdown, LEVERS_EVERY).await {
                 tending.follow_levers().await;
                 tending.slots.sweep(n, crate::now_ms());
+                tending.present.sweep(n, crate::now_ms());
                 n += 1;
+                let copy = tending.keeper.copy();
+                // What was planned when they were already there begins without a change.
+                if !Arc::ptr_eq(&copy, &seen) || n.is_multiple_of(DARK_EVERY) {
+                    seen = copy;
+                    tending.cut_dark().await;
+                }
             }
         });
         Ok(door)
+    }
+
+    /// Ends those who may not see their match any more where they are.
+    async fn cut_dark(self: &Arc<Door>) {
+        let door = self.clone();
+        let look = move || door.present.take_dark(&door.keeper.copy(), &door.places, crate::now_ms());
+        let dark = tokio::task::spawn_blocking(look).await.unwrap_or_default();
+        if !dark.is_empty() {
+            tracing::info!(sessions = dark.len(), "it has gone dark where they are");
+        }
+        dark.iter().for_each(|session| self.passes.revoke(session));
     }
 
     /// Reads what operators have set. What cannot be read stays as it is.

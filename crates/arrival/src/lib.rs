@@ -41,6 +41,9 @@ pub use config::{Config, Edge, Scored};
 /// Requests that one address may send in a second, unless set.
 pub const PER_ADDRESS: u32 = shed::limits::ADDRESS_PER_S;
 
+/// How long a pass is good, and how long edges renew it, in seconds, unless set.
+pub const PASS_LIFE_S: (u32, u32) = (play::limits::PASS_S, play::limits::RENEWED_S);
+
 use door::{Door, Stores};
 use identity::Identity;
 
@@ -77,6 +80,14 @@ pub enum Error {
         file: PathBuf,
         /// Why not.
         why: std::io::Error,
+    },
+    /// A file of keys for passes that cannot be used.
+    #[error("cannot make passes with the keys of {file}: {why}")]
+    PassKeys {
+        /// Which.
+        file: PathBuf,
+        /// Why not.
+        why: String,
     },
     /// A store failed.
     #[error(transparent)]

@@ -3,6 +3,7 @@
 //! * [`http`]: accepting connections, bounding them, letting them end; for those that need no loop of their own.
 //! * [`tls`]: TLS 1.3 with a certificate that may change while the listener is open.
 //! * [`coding`]: compressed forms, for those who make a text once and give it out often.
+//! * [`Watched`]: a file that is read again when it changes.
 //! * [`Rewound`]: a connection of which something was read already.
 //!
 //! It knows no paths, no passes and no media.
@@ -11,5 +12,7 @@ pub mod coding;
 pub mod http;
 mod rewound;
 pub mod tls;
+mod watched;
 
 pub use rewound::Rewound;
+pub use watched::Watched;

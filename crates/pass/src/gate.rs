@@ -265,6 +265,11 @@ impl Pass {
         }
     }
 
+    /// Whether it is one that is renewed at all.
+    pub fn is_renewed(&self) -> bool {
+        matches!(&self.says, Says::Cat(claims) if claims.renewal.is_some())
+    }
+
     /// Whether it has come to the seconds in which it is renewed.
     pub fn is_due(&self, now_s: i64) -> bool {
         let Says::Cat(claims) = &self.says else { return false };

@@ -20,12 +20,10 @@ use tokio_util::sync::CancellationToken;
 use crate::child::Child;
 use crate::letters::Agreed;
 use crate::score::plane::{CLUB, Plane, Reserved};
-use crate::{admin, child, roles};
+use crate::{admin, child, passes, roles};
 
 /// A child is asked to end, and ended after that.
 pub(crate) const CHILD_END_MAX: Duration = Duration::from_secs(4);
-/// The word that opens the edge until there are passes.
-const PASS: &str = "open";
 /// The epoch of a match put on air now lies this far back, so that nothing can come before it.
 const EPOCH_BACK_S: i64 = 60;
 /// SRT's retransmission delay on loopback, where nothing is lost.
@@ -71,6 +69,19 @@ pub(crate) struct Config {
     /// Without scores: only the picture.
     #[arg(long)]
     no_scores: bool,
+    /// Open the edge with this word for everybody, as players of other makers and measurements may want it. Without it
+    /// everybody gets a pass of their own, made with the keys in the folder of --var.
+    #[arg(long, value_name = "WORD")]
+    pass: Option<String>,
+    /// How long a pass is good before the edge renews it.
+    #[arg(long, value_name = "SECONDS", default_value_t = arrival::PASS_LIFE_S.0, value_parser = clap::value_parser!(u32).range(3..=86_400))]
+    pass_life: u32,
+    /// How long the edge renews a pass before the player must ask to play again.
+    #[arg(long, value_name = "SECONDS", default_value_t = arrival::PASS_LIFE_S.1, value_parser = clap::value_parser!(u32).range(3..=43_200))]
+    pass_renewed: u32,
+    /// Where viewers are.
+    #[command(flatten)]
+    places: arrival::whereabouts::Files,
     #[command(flatten)]
     origin: origin::Config,
     /// Without a file for the secret, one is made in the folder of --var.
@@ -122,6 +133,13 @@ pub(crate) async fn run(mut config: Config, shutdown: CancellationToken) -> anyh
         config.drm.drm_secret = Some(file);
     }
     config.drm.check()?;
+    let pass_keys = match config.pass {
+        Some(_) => None,
+        None => Some(config.var.join("pass-keys.json")),
+    };
+    if let Some(file) = &pass_keys {
+        passes::make_keys(file)?;
+    }
     let store = config.var.join("pavilion.db");
     let listeners = Listeners::open(config.port).await?;
     let (app, edge) = (port(&listeners.app)?, port(&listeners.edge)?);
@@ -158,18 +176,21 @@ pub(crate) async fn run(mut config: Config, shutdown: CancellationToken) -> anyh
     let stop = shutdown.clone();
     let origin_config = config.origin.clone();
     servers.spawn(async move { Ok(origin::serve(origin_config, listeners.origin, letters, stop).await?) });
-    let tier = |upstream: u16, pass: Option<&str>| -> anyhow::Result<edge::Config> {
+    let tier = |upstream: u16| -> anyhow::Result<edge::Config> {
         Ok(edge::Config {
             upstream: vec![format!("http://127.0.0.1:{upstream}").parse()?],
-            pass: pass.map(str::parse).transpose()?,
             ..edge::Config::default()
         })
     };
+    let guarded = edge::Config {
+        pass: config.pass.as_deref().map(str::parse).transpose()?,
+        pass_keys: pass_keys.clone(),
+        ..tier(shield)?
+    };
     let mut tiers = Vec::new();
-    for (listener, config) in
-        [(listeners.shield, tier(origin, None)?), (listeners.edge, tier(shield, Some(PASS))?)]
-    {
-        let server = edge::Server::open(&config, listener).await?;
+    for (listener, tier) in [(listeners.shield, tier(origin)?), (listeners.edge, guarded)] {
+        let server = edge::Server::open(&tier, listener).await?;
+        passes::place(&server.edge(), &config.places)?;
         tiers.push(server.edge());
         let stop = shutdown.clone();
         servers.spawn(async move {
@@ -183,7 +204,12 @@ pub(crate) async fn run(mut config: Config, shutdown: CancellationToken) -> anyh
         programme: "main".parse()?,
         epoch,
         edge: format!(":{edge}").parse()?,
-        pass: PASS.to_owned(),
+        pass: config.pass.clone().unwrap_or_default(),
+        pass_keys,
+        pass_life: config.pass_life,
+        pass_renewed: config.pass_renewed,
+        edge_admins: vec![format!("http://127.0.0.1:{console}").parse()?],
+        bind_networks: false,
         scores: plane.as_ref().map(|plane| arrival::Edge::Port(plane.public().0)),
         feeds: plane.as_ref().map(|plane| arrival::Edge::Port(plane.public().1)),
         sport: plane.as_ref().map(|_| "cricket".to_owned()),
@@ -195,7 +221,7 @@ pub(crate) async fn run(mut config: Config, shutdown: CancellationToken) -> anyh
         entitlements: config.var.join("entitlements.db"),
         journal: config.var.join("provisional.journal"),
         no_copy: false,
-        places: arrival::whereabouts::Files::default(),
+        places: config.places.clone(),
         trusted_proxies: Vec::new(),
         per_address: arrival::PER_ADDRESS,
         licence: None,

@@ -6,6 +6,7 @@ mod child;
 mod cli;
 mod descriptors;
 mod letters;
+mod passes;
 mod restart;
 mod roles;
 mod score;

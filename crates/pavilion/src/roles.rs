@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::WithAdmin;
 use crate::letters::Agreed;
 use crate::restart::{Given, Heritage};
-use crate::{admin, child, descriptors};
+use crate::{admin, child, descriptors, passes};
 
 /// Settings of `pavilion origin`.
 #[derive(Clone, Debug, Args)]
@@ -45,6 +45,9 @@ pub(crate) struct EdgeConfig {
     admin: Option<SocketAddr>,
     #[command(flatten)]
     edge: edge::Config,
+    /// Where clients are, for passes that are bound to a country or network.
+    #[command(flatten)]
+    places: arrival::whereabouts::Files,
 }
 
 /// Settings of `pavilion arrival`.
@@ -139,6 +142,7 @@ pub(crate) async fn edge(c: EdgeConfig, shutdown: CancellationToken) -> anyhow::
     let leave = CancellationToken::new();
     let metrics = c.admin.is_some().then(admin::record).transpose()?;
     let server = edge::Server::open(&c.edge, listener).await?;
+    passes::place(&server.edge(), &c.places)?;
     if let (Some(at), Some(metrics)) = (c.admin, metrics) {
         let listener = match given.listener()? {
             Some(listener) => listener,

@@ -23,6 +23,7 @@ import {
   type Track,
 } from '../play/adapter';
 import type { Range } from '../play/holes';
+import { PASS_HEADER, type Pass } from '../play/pass';
 import { withoutBrokenLists } from './gaps';
 
 /** hls.js knows exponential back-off without jitter, so each player starts from a wait of its own. */
@@ -38,22 +39,39 @@ function loadPolicy(): LoadPolicy {
 
 const Fetcher = Hls.DefaultConfig.loader;
 
-/** Loads playlists, and rewrites those with missing parts. */
-class PlaylistLoader extends Fetcher {
-  override load(
-    context: LoaderContext,
-    config: LoaderConfiguration,
-    callbacks: LoaderCallbacks<LoaderContext>,
-  ): void {
-    super.load(context, config, {
-      ...callbacks,
-      onSuccess: (response, stats, ctx, details) => {
-        const { data } = response;
-        const known = typeof data === 'string' ? { ...response, data: withoutBrokenLists(data) } : response;
-        callbacks.onSuccess(known, stats, ctx, details);
-      },
-    });
+/** Loads playlists, and rewrites those with missing parts. They are named as the player asked for them. */
+function playlistLoader(pass: Pass): NonNullable<HlsConfig['pLoader']> {
+  class PlaylistLoader extends Fetcher {
+    override load(
+      context: LoaderContext,
+      config: LoaderConfiguration,
+      callbacks: LoaderCallbacks<LoaderContext>,
+    ): void {
+      super.load(context, config, {
+        ...callbacks,
+        onSuccess: (response, stats, ctx, details) => {
+          const { data } = response;
+          const known = { ...response, url: pass.known(response.url) };
+          if (typeof data === 'string') known.data = withoutBrokenLists(data);
+          callbacks.onSuccess(known, stats, ctx, details);
+        },
+      });
+    }
   }
+  return PlaylistLoader as unknown as NonNullable<HlsConfig['pLoader']>;
+}
+
+/** Opens a request with the pass of now, and looks at its answer. */
+function withPass(pass: Pass): NonNullable<HlsConfig['xhrSetup']> {
+  return (xhr, url) => {
+    const asked = pass.asked(url);
+    xhr.open('GET', asked, true);
+    xhr.addEventListener('load', () => {
+      pass.answered(asked, xhr.status, xhr.getResponseHeader(PASS_HEADER), () =>
+        xhr.response instanceof ArrayBuffer ? new TextDecoder().decode(xhr.response) : String(xhr.response),
+      );
+    });
+  };
 }
 
 function config(source: Source): Partial<HlsConfig> {
@@ -73,7 +91,8 @@ function config(source: Source): Partial<HlsConfig> {
     // fMP4 needs no transmuxing that would be worth a worker.
     enableWorker: false,
     ...(source.language ? { audioPreference: { lang: source.language } } : {}),
-    pLoader: PlaylistLoader as unknown as NonNullable<HlsConfig['pLoader']>,
+    pLoader: playlistLoader(source.pass),
+    xhrSetup: withPass(source.pass),
     manifestLoadPolicy: policy,
     playlistLoadPolicy: policy,
     fragLoadPolicy: policy,

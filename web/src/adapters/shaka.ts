@@ -15,6 +15,7 @@ import {
   type Track,
 } from '../play/adapter';
 import type { Range } from '../play/holes';
+import { PASS_HEADER, type Pass } from '../play/pass';
 import { withoutGaps } from './gaps';
 import { steadyOffsets } from './offset';
 
@@ -86,6 +87,7 @@ export class ShakaAdapter implements Adapter {
   readonly #events: AdapterEvents;
   #player: shaka.Player | null = null;
   #auto = true;
+  #pass: Pass | null = null;
   #restoreOffsets: (() => void) | null = null;
   #loaded = false;
   #waitMs = REQUEST_BACKOFF.baseMs;
@@ -108,13 +110,11 @@ export class ShakaAdapter implements Adapter {
     player.configure(config(source, (error) => this.#failed(error)));
     player.configurationForLowLatency({});
     player.setVideoContainer(this.#container);
-    player.getNetworkingEngine()?.registerResponseFilter((type, response) => {
-      if (type !== shaka.net.NetworkingEngine.RequestType.MANIFEST) return;
-      const text = withoutGaps(shaka.util.StringUtils.fromUTF8(response.data));
-      response.data = shaka.util.StringUtils.toUTF8(text);
-    });
+    this.#pass = source.pass;
+    filter(player, source.pass);
     player.addEventListener('error', (event: Event) => {
       const error = (event as Event & { detail?: unknown }).detail;
+      this.#refusal(error);
       // After loading, what the network fails at is tried again in #failed, or by Shaka.
       const passing =
         error instanceof shaka.util.Error && error.category === shaka.util.Error.Category.NETWORK;
@@ -234,9 +234,17 @@ export class ShakaAdapter implements Adapter {
   /** A part could not be had. */
   #failed(error: shaka.util.Error): void {
     if (error.category !== shaka.util.Error.Category.NETWORK) return;
+    this.#refusal(error);
     const absent = isAbsent(error);
     if (!absent) this.#waitMs = nextWaitMs(this.#waitMs, REQUEST_BACKOFF, Math.random);
     this.#player?.retryStreaming(absent ? ABSENT_WAIT_S : this.#waitMs / 1000);
+  }
+
+  /** A refused request gets past no response filter. Of a bad status Shaka keeps URL, status and text. */
+  #refusal(error: unknown): void {
+    if (!(error instanceof shaka.util.Error) || error.code !== shaka.util.Error.Code.BAD_HTTP_STATUS) return;
+    const [url, status, body] = error.data as readonly unknown[];
+    this.#pass?.answered(String(url), Number(status), null, () => String(body));
   }
 
   #report(error: unknown): void {
@@ -253,6 +261,22 @@ function asFault(error: unknown): Fault | null {
   const detail = `shaka ${error.category}.${error.code} ${JSON.stringify(error.data).slice(0, 200)}`;
   if (error.code === Code.CONTENT_UNSUPPORTED_BY_BROWSER) return { kind: 'unsupported', detail };
   return { kind: error.category === Category.NETWORK ? 'network' : 'media', detail };
+}
+
+/** Requests have the pass of now; what the player learns of an answer has the one it knows. */
+function filter(player: shaka.Player, pass: Pass): void {
+  const engine = player.getNetworkingEngine();
+  engine?.registerRequestFilter((_, request) => {
+    request.uris = request.uris.map((uri) => pass.asked(uri));
+  });
+  engine?.registerResponseFilter((type, response) => {
+    pass.answered(response.uri, 200, response.headers[PASS_HEADER.toLowerCase()] ?? null, () => '');
+    response.uri = pass.known(response.uri);
+    response.originalUri = pass.known(response.originalUri);
+    if (type !== shaka.net.NetworkingEngine.RequestType.MANIFEST) return;
+    const text = withoutGaps(shaka.util.StringUtils.fromUTF8(response.data));
+    response.data = shaka.util.StringUtils.toUTF8(text);
+  });
 }
 
 function rung(track: shaka.extern.VideoTrack): Rung {

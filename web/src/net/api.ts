@@ -22,6 +22,8 @@ export interface Play {
   readonly epochMs: number;
   /** Absolute URL of the multivariant playlist; null for a match without a picture. */
   readonly playlist: string | null;
+  /** UTC, ms: by then one must ask to play again; infinite where nobody says. */
+  readonly untilMs: number;
   /** Length of a segment and of a part, in seconds. */
   readonly segmentS: number;
   readonly partS: number;
@@ -76,6 +78,7 @@ function readPlay(body: unknown): Play {
     run: text(o, 'run'),
     epochMs: Date.parse(text(o, 'epoch')),
     playlist: o.playlist == null ? null : new URL(text(o, 'playlist'), location.href).href,
+    untilMs: typeof o.until_ms === 'number' ? o.until_ms : Number.POSITIVE_INFINITY,
     segmentS: positive(grid, 'segment_ms') / 1000,
     partS: positive(grid, 'part_ms') / 1000,
     scores: o.scores == null ? null : readScores(object(o.scores)),

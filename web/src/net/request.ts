@@ -23,6 +23,12 @@ export class RequestError extends Error {
     this.status = status;
     this.retryAfterMs = retryAfter;
   }
+
+  /** Worth asking again: no answer, a timeout, too many requests, and servers' own faults. */
+  get passing(): boolean {
+    const { status } = this;
+    return status === 0 || status === 408 || status === 425 || status === 429 || status >= 500;
+  }
 }
 
 export interface RequestOptions {
@@ -35,11 +41,6 @@ export interface RequestOptions {
   readonly backoff?: Backoff;
 }
 
-/** Worth asking again: no answer, a timeout, too many requests, and servers' own faults. */
-function passing(status: number): boolean {
-  return status === 0 || status === 408 || status === 425 || status === 429 || status >= 500;
-}
-
 /** Fetches, and gives the response if it is 2xx. Throws {@link RequestError}, or the signal's reason. */
 export async function request(url: string, options: RequestOptions = {}): Promise<Response> {
   const { signal, retries = RETRIES_MAX, backoff = REQUEST_BACKOFF } = options;
@@ -47,7 +48,7 @@ export async function request(url: string, options: RequestOptions = {}): Promis
   for (let left = retries; ; left -= 1) {
     const error = await once(url, options);
     if (error instanceof Response) return error;
-    if (left <= 0 || !passing(error.status) || !budget.take(performance.now())) throw error;
+    if (left <= 0 || !error.passing || !budget.take(performance.now())) throw error;
     waitMs = nextWaitMs(waitMs, backoff, Math.random);
     await pause(Math.max(waitMs, error.retryAfterMs ?? 0), signal);
   }

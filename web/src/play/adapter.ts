@@ -1,6 +1,7 @@
 /** What the page asks of a player, whichever it is. One file per player in `adapters/`. */
 
 import type { Range } from './holes';
+import type { Pass } from './pass';
 import type { Profile } from './profile';
 
 export const PLAYERS = ['hls', 'shaka'] as const;
@@ -10,6 +11,8 @@ export const DEFAULT_PLAYER: PlayerName = 'hls';
 export interface Source {
   /** Absolute URL of the multivariant playlist. */
   readonly playlist: string;
+  /** What opens it: every request and every answer goes through here. */
+  readonly pass: Pass;
   readonly profile: Profile;
   /** In force at the start, seconds; it may be wider than the profile's. */
   readonly holdBackS: number;

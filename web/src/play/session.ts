@@ -6,6 +6,7 @@ import type { ServerClock } from '../net/clock';
 import { pause, RequestError } from '../net/request';
 import type { Picture } from '../scores/follow';
 import type { Adapter, AdapterEvents, Fault, PlayerName } from './adapter';
+import { Pass } from './pass';
 import { Playhead } from './playhead';
 import { type ProfileName, profile } from './profile';
 import type { Settings } from './settings';
@@ -15,6 +16,21 @@ import type { Stats } from './stats';
 /** A player that fails this often without a clean minute between will not be mended by one more try at once. */
 const RECOVERIES_MAX = 6;
 const CLEAN_MS = 60_000;
+
+/**
+ * So long before its end a pass is asked for anew, or in the last quarter of a short one: a door that is full for a minute
+ * is asked in time. When in that time is chance, so that those who came together do not come together again.
+ */
+const AGAIN_MS = 60_000;
+
+/** After a refusal not before this, however many requests are refused. */
+const AGAIN_EVERY_MS = 2_000;
+
+/** Between two times that a door is asked which does not answer: each has its own retries. */
+const AGAIN_WAIT_MS_MIN = 1_000;
+
+/** The longest wait of a timer (a signed 32-bit number); what lies further ahead is looked at again then. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** Faults kept for `stats()`. */
 const FAULTS_KEPT = 50;
@@ -56,6 +72,8 @@ export class Session {
   #recoveryWaitMs = RECOVERY_BACKOFF.baseMs;
   #faultAt = Number.NEGATIVE_INFINITY;
   #mending = false;
+  #pass: Pass | null = null;
+  #againAt = Number.NEGATIVE_INFINITY;
   #everStarted = false;
   /** Where to go on after the next first frame, UTC ms; null: at the live edge. */
   #resume: number | null = null;
@@ -180,6 +198,7 @@ export class Session {
       audios: adapter?.languages().map((t) => t.language) ?? [],
       following: playhead.following,
       venueMs: playhead.venueMs(),
+      passes: this.#pass?.renewals ?? 0,
       errors: [...this.#faults],
     };
   }
@@ -224,8 +243,14 @@ export class Session {
     });
     this.adapter = adapter;
     this.playhead.begin(adapter, chosen);
+    const pass = new Pass(playlist, (reason) => {
+      if (!signal.aborted) void this.#refused(reason, pass, playlist, signal);
+    });
+    this.#pass = pass;
+    void this.#renewing(play, pass, playlist, signal);
     await adapter.load({
       playlist,
+      pass,
       profile: chosen,
       holdBackS: chosen.holdBackS,
       language: this.settings.language,
@@ -233,6 +258,54 @@ export class Session {
     if (signal.aborted) return;
     this.#events.tracks();
     await this.play();
+  }
+
+  /** Asks to play again before the edge would no longer renew the pass, also of a door that does not answer at first. */
+  async #renewing(play: api.Play, pass: Pass, playlist: string, signal: AbortSignal): Promise<void> {
+    let { untilMs } = play;
+    try {
+      while (untilMs !== Number.POSITIVE_INFINITY) {
+        const left = untilMs - this.#clock.nowMs();
+        if (left <= 0) return;
+        const before = Math.min(AGAIN_MS, left / 4) * (0.5 + Math.random() / 2);
+        await pause(Math.min(Math.max(left - before, AGAIN_WAIT_MS_MIN), TIMER_MS_MAX), signal);
+        if (untilMs - this.#clock.nowMs() > AGAIN_MS) continue;
+        try {
+          untilMs = await this.#again(pass, playlist, signal);
+        } catch (error) {
+          if (!(error instanceof RequestError) || !error.passing) throw error;
+        }
+      }
+    } catch {
+      // Replaced or closed meanwhile, or the door has refused: then the edge does so soon, and that is told.
+    }
+  }
+
+  /** A new pass for what is playing. By when it must be asked for again. */
+  async #again(pass: Pass, playlist: string, signal: AbortSignal): Promise<number> {
+    const play = await api.play(this.#match, signal);
+    if (play.playlist === null || !pass.takeFrom(play.playlist, playlist)) await this.#rebuild();
+    return play.untilMs;
+  }
+
+  /** The edge does not take the pass any more: it slept too long, its keys are gone, or the viewing was ended. */
+  async #refused(reason: string, pass: Pass, playlist: string, signal: AbortSignal): Promise<void> {
+    this.#note(`the pass was refused: ${reason}`);
+    if (reason === 'revoked') {
+      // Not asked for again unasked: it may be another device of theirs that wanted it so.
+      this.#run.abort();
+      await this.#close();
+      this.#say('failed', 'This viewing was ended, here or on another device.');
+      return;
+    }
+    const now = performance.now();
+    if (now - this.#againAt < AGAIN_EVERY_MS) return;
+    this.#againAt = now;
+    try {
+      await this.#again(pass, playlist, signal);
+    } catch {
+      // The player's fault is next, and then the door's words.
+    }
   }
 
   async #close(): Promise<void> {

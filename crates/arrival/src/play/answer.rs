@@ -33,8 +33,8 @@ pub(crate) struct Answer<'a> {
     pub(crate) angles: Vec<Angle<'a>>,
     /// Let in without a check, for some minutes.
     pub(crate) provisional: bool,
-    /// UTC, milliseconds: by then the player must ask to play again. None: the match may be watched to its end.
-    pub(crate) until_ms: Option<i64>,
+    /// UTC, milliseconds: by then the player must ask to play again, whether its pass was renewed or not.
+    pub(crate) until_ms: i64,
     pub(crate) advice: Advice,
 }
 

@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
 
 use super::answer::{Allowed, Angle, Answer, Lengths, Scores, Stream};
-use super::limits::{ADVICE_S, DEVICE_NAME_MAX, EARLY_MS, PASS_S, SESSION_S};
+use super::limits::{ADVICE_S, DEVICE_NAME_MAX, EARLY_MS, PLACED_SHARE, SPREAD_SHARE};
 use super::{Asker, Grant, Problem};
 use crate::catalog::{Match, Plan, Programme, Show, Status};
 use crate::door::Door;
@@ -134,25 +134,39 @@ async fn play(
     let entry = enter(&door, &viewer, show, &session, now_ms).await?;
     let stream = slot(&door, &viewer, &entry, one, &session, &headers, now_ms)?;
 
-    let end_ms = [shown.until_ms, entry.until_ms].into_iter().flatten().min();
+    let epoch = one.epoch.unwrap_or(door.config.epoch);
     let open: Vec<&Programme> = show.programmes.iter().filter(|p| !p.angle || entry.plan.angles).collect();
+    let renewed_ms = i64::from(door.config.pass_renewed) * 1_000;
+    let renewed_ms = if shown.limited { renewed_ms / PLACED_SHARE } else { renewed_ms };
+    // Whoever was not checked is checked when that is over, and the others come back one by one.
+    let back_ms = now_ms + renewed_ms - fastrand::i64(0..=renewed_ms / SPREAD_SHARE);
+    let back_ms = if entry.provisional { i64::MAX } else { back_ms };
+    let end_ms = [shown.until_ms, entry.until_ms].into_iter().flatten().fold(back_ms, i64::min);
     let grant = Grant {
         session: session.clone(),
-        r#match: one.id.clone(),
-        programmes: open.iter().map(|p| p.programme.clone()).collect(),
+        path: format!("/{}/{}/", one.id, epoch.run()),
+        programmes: (open.len() < show.programmes.len())
+            .then(|| open.iter().map(|p| p.programme.clone()).collect()),
         country: place.country.filter(|_| shown.limited),
-        network: place.asn.filter(|_| shown.limited),
-        not_after_s: end_ms.map_or(i64::MAX, |ms| ms / 1_000).min(now_ms / 1_000 + PASS_S),
-        // Whoever was not checked is checked when this is over.
-        renew_until_s: (!entry.provisional)
-            .then(|| end_ms.map_or(i64::MAX, |ms| ms / 1_000).min(now_ms / 1_000 + SESSION_S)),
+        network: place.asn.filter(|_| shown.limited && door.config.bind_networks),
+        begin_s: now_ms / 1_000,
+        end_s: end_ms / 1_000,
+        provisional: entry.provisional,
     };
     let pass = door.passes.issue(&grant).map_err(|why| {
         tracing::error!(why, "no pass could be made");
         Problem::unchecked(retry_s())
     })?;
+    if door.config.pass_keys.is_some() {
+        door.present.add(&session, &one.id, client.0, end_ms);
+        // Whoever looks for those who are in the dark now has seen this one, or has seen it before it was there.
+        let copy_now = door.keeper.copy();
+        if !Arc::ptr_eq(&copy, &copy_now) {
+            let show = copy_now.show(&id).ok_or_else(Problem::no_match)?;
+            show.shown(&place, now_ms).map_err(|dark| Problem::dark(one, &dark))?;
+        }
+    }
     let host = host(&headers);
-    let epoch = one.epoch.unwrap_or(door.config.epoch);
     let playlist = |p: &Programme| {
         format!(
             "{}/{pass}/{}/{}/{}/hls/master.m3u8",

@@ -1,22 +1,38 @@
 //! Who makes the pass that opens the edge.
 
+use pass::{Ask, Refusal};
+use subtle::ConstantTimeEq;
+
 /// What a pass says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
     /// The stream's; unique.
     pub session: String,
-    /// The match, as it stands in URLs.
-    pub r#match: String,
-    /// Its programmes that are open, as they stand in URLs.
-    pub programmes: Vec<String>,
+    /// The match's run, as it stands in URLs: `/{match}/{run}/`.
+    pub path: String,
+    /// Its programmes that are open, as they stand in URLs. None: all of them.
+    pub programmes: Option<Vec<String>>,
     /// ISO 3166-1: it is good only there. None: everywhere.
     pub country: Option<[u8; 2]>,
     /// The network (ASN) that it is bound to. None: any.
     pub network: Option<u32>,
-    /// UTC, seconds: not good from then on.
-    pub not_after_s: i64,
-    /// UTC, seconds: until then an edge may make a fresh one of it. None: never; the player must ask to play again.
-    pub renew_until_s: Option<i64>,
+    /// UTC, seconds: now.
+    pub begin_s: i64,
+    /// UTC, seconds: by then the player must ask to play again, however often it was renewed.
+    pub end_s: i64,
+    /// Nobody knows whether they have paid: good to its end, and never renewed.
+    pub provisional: bool,
+}
+
+/// Whose pass it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Admitted {
+    /// The stream's. None where everybody has the same word.
+    pub session: Option<String>,
+    /// UTC, seconds: the pass is not good from then on.
+    pub until_s: i64,
+    /// Let in without a check.
+    pub provisional: bool,
 }
 
 /// Makes passes.
@@ -28,7 +44,15 @@ pub trait Passes: Send + Sync {
     /// Why there is none, for the log.
     fn issue(&self, grant: &Grant) -> Result<String, String>;
 
-    /// A session is over before its time: its viewer stopped it from another device.
+    /// Whether a pass opens this, for whoever is asked beside the edge: a licence for `/{match}/{run}/{programme}/`. A
+    /// pass that is bound to a place opens nothing when `ask` does not say where its client is.
+    ///
+    /// # Errors
+    ///
+    /// Why it does not.
+    fn check(&self, token: &str, ask: &Ask<'_>) -> Result<Admitted, Refusal>;
+
+    /// A session is over before its time: its viewer stopped it from another device, or turned out to have no right.
     fn revoke(&self, _session: &str) {}
 }
 
@@ -38,5 +62,15 @@ pub struct Word(pub String);
 impl Passes for Word {
     fn issue(&self, _grant: &Grant) -> Result<String, String> {
         Ok(self.0.clone())
+    }
+
+    fn check(&self, token: &str, _ask: &Ask<'_>) -> Result<Admitted, Refusal> {
+        match () {
+            () if token.is_empty() => Err(Refusal::Missing),
+            () if bool::from(self.0.as_bytes().ct_eq(token.as_bytes())) => {
+                Ok(Admitted { session: None, until_s: i64::MAX, provisional: false })
+            }
+            () => Err(Refusal::Malformed),
+        }
     }
 }
