@@ -48,10 +48,10 @@ pub(crate) async fn measure(rig: &Rig<'_>, plan: &Plan) -> anyhow::Result<Vec<Fi
         spoiled.get_or_insert(format!("only {} times what it can was offered", figures(offered)));
     }
     let way = format!(
-        "it can {} plays a second ({} connections, one after the other); {} times as many were sent for {} s over {CONNECTIONS} connections, of \
+        "it can {} plays a second ({} connections that ask as soon as they are answered); {} times as many were sent for {} s over {CONNECTIONS} connections, of \
          which {} a second were let in and {} refused at once (p50 {} ms, p99 {}); the server on one core, SQLite",
         figures(could),
-        "64",
+        play::CONNECTIONS,
         figures(offered),
         plan.overload_s,
         figures(good),

@@ -14,7 +14,7 @@ const PER_S: f64 = 5_000.0;
 const P99_MS: f64 = 20.0;
 
 /// Connections: enough that the server always has one to turn to.
-const CONNECTIONS: usize = 64;
+pub(crate) const CONNECTIONS: usize = 64;
 /// And where requests come at a pace: as many as would be under way if each took a tenth of a second.
 const CONNECTIONS_PACED: usize = 512;
 /// Enough of them that nobody asks more often than a page would, also at ten times what the door can; and not so many that

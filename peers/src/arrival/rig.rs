@@ -80,6 +80,8 @@ impl<'a> Rig<'a> {
         let dir = tempfile::Builder::new().prefix("door").tempdir_in(self.nursery.scratch())?.keep();
         let file = |name: &str| dir.join(name).display().to_string();
         buy(&dir.join("entitlements.db"), manner.accounts).await?;
+        let passes = pass::Document::generate("pavilion", "bench")?;
+        std::fs::write(dir.join("passes.json"), serde_json::to_vec(&passes)?)?;
         let (listen, admin) = (here()?, here()?);
         let line = format!(
             "arrival --listen {listen} --admin {admin} --epoch 2026-06-01T00:00:00Z --edge :8081 --scores :8082 \
@@ -93,6 +95,7 @@ impl<'a> Rig<'a> {
             ("--accounts", "accounts.db"),
             ("--keys", "keys"),
             ("--mail", "mail"),
+            ("--pass-keys", "passes.json"),
         ] {
             args.extend([flag.to_owned(), file(name)]);
         }
