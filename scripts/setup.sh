@@ -6,6 +6,7 @@
 #   scripts/setup.sh run    what ./run needs
 #   scripts/setup.sh edge   what ./bench edge needs: the other caches, without their services being started, and
 #                           their load generator; with 'cache-tests' also the peer of http-cache-tests alone
+#   scripts/setup.sh arrival what ./bench arrival needs: a load generator
 #   scripts/setup.sh scores what ./bench scores needs: the other servers of sockets. Without Go there is no Centrifugo,
 #                           and what cannot be had is no peer
 set -euo pipefail
@@ -53,6 +54,10 @@ has cc || need gcc libc6-dev
 has ffmpeg && has ffprobe || need ffmpeg
 has espeak-ng || need espeak-ng
 has srt-live-transmit || need srt-tools
+if [ "${1:-}" = arrival ]; then
+  has openssl || need openssl
+  has wrk || need wrk
+fi
 if [ "${1:-}" = edge ]; then
   has openssl || need openssl
   has wrk || need wrk

@@ -36,6 +36,8 @@ pub(crate) enum Goal {
     AtLeast(f64),
     /// This.
     Exactly(f64),
+    /// Nobody has said; any that was measured.
+    Any,
 }
 
 impl Figure {
@@ -62,6 +64,7 @@ impl Figure {
             Goal::AtMost(most) => self.value <= most,
             Goal::AtLeast(least) => self.value >= least,
             Goal::Exactly(value) => (self.value - value).abs() < 1e-9,
+            Goal::Any => self.value.is_finite(),
         };
         met && self.spoiled.is_none()
     }
@@ -96,6 +99,7 @@ impl fmt::Display for Goal {
             Goal::AtMost(most) => write!(f, "at most {}", rounded(*most)),
             Goal::AtLeast(least) => write!(f, "at least {least}"),
             Goal::Exactly(value) => write!(f, "exactly {value}"),
+            Goal::Any => f.write_str("none"),
         }
     }
 }
@@ -128,6 +132,8 @@ mod tests {
         assert!(requests(1.0).passes() && !requests(1.02).passes() && !requests(0.98).passes());
         let passed = |value| Figure::new("cache_tests_passed", value, "tests", Goal::AtLeast(150.0));
         assert!(passed(150.0).passes() && !passed(149.0).passes() && !passed(f64::NAN).passes());
+        let logins = |value| Figure::new("login_per_s", value, "logins/s", Goal::Any);
+        assert!(logins(0.0).passes() && !logins(f64::NAN).passes());
         // Nothing measured is no pass.
         assert!(!cores(f64::NAN).passes() && !requests(f64::NAN).passes());
     }

@@ -1,6 +1,7 @@
 //! The benchmarks: each runs the real binary, prints a figure beside its goal, and can write them as JSON.
 
 mod air;
+mod arrival;
 mod cores;
 mod edge;
 mod figure;
@@ -12,6 +13,7 @@ mod proc;
 mod scores;
 mod stats;
 mod video;
+mod wire;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -49,6 +51,8 @@ enum Bench {
     Edge(edge::Config),
     /// The socket edge beside Centrifugo, nchan, NATS and uWebSockets: cost of a delivery, memory, latency, sockets.
     Scores(scores::Config),
+    /// The door: passes, plays, logins, spikes, the storm of the postmortem, overload.
+    Arrival(arrival::Config),
     /// The responder that does the least, for `edge`; ends with its standard input.
     #[command(hide = true)]
     Bare {
@@ -68,6 +72,21 @@ enum Bench {
     /// Subscribers, for `scores`.
     #[command(hide = true)]
     ScoreAudience(scores::audience::Config),
+    /// Viewers before a door, for `arrival`.
+    #[command(hide = true)]
+    ArrivalLoad {
+        /// What they do, as JSON.
+        order: PathBuf,
+    },
+    /// The door that checks each play at the central store, for `arrival`; ends with its standard input.
+    #[command(hide = true)]
+    ArrivalNaive {
+        #[arg(long)]
+        listen: SocketAddr,
+        /// Connections to the store.
+        #[arg(long)]
+        pool: usize,
+    },
 }
 
 #[tokio::main]
@@ -87,6 +106,8 @@ async fn bench(cli: Cli) -> anyhow::Result<ExitCode> {
         Bench::Bare { listen } => Some(edge::bare::run(listen)),
         Bench::ScoreBare { listen, publish } => Some(scores::bare::run(listen, publish)),
         Bench::ScoreAudience(ref config) => Some(scores::audience::run(config.clone())),
+        Bench::ArrivalLoad { ref order } => Some(arrival::load::run(order)),
+        Bench::ArrivalNaive { listen, pool } => Some(arrival::naive::run(listen, pool).await),
         _ => None,
     };
     if let Some(ended) = part {
@@ -103,6 +124,7 @@ async fn bench(cli: Cli) -> anyhow::Result<ExitCode> {
                 Bench::Video(config) => video::run(config, &root, &nursery, &mut figures).await,
                 Bench::Edge(config) => edge::run(config, &root, &nursery, &mut figures).await,
                 Bench::Scores(config) => scores::run(config, &root, &nursery, &mut figures).await,
+                Bench::Arrival(config) => arrival::run(config, &root, &nursery, &mut figures).await,
                 _ => true,
             }
         } => Some(whole),

@@ -27,7 +27,7 @@ pub(crate) const PLAYLIST_BYTES: usize = 4 << 10;
 /// A segment of 2 s at 4 Mb/s.
 pub(crate) const SEGMENT_BYTES: usize = 1 << 20;
 
-const PLAYLIST_PATH: &str = "/live/v.m3u8";
+pub(crate) const PLAYLIST_PATH: &str = "/live/v.m3u8";
 /// Also known to [`super::bare`], which looks at nothing else.
 pub(crate) const SEGMENT_PATH: &str = "/live/1.m4s";
 

@@ -10,6 +10,7 @@ mod hits;
 mod idle;
 mod late;
 mod origin;
+pub(crate) mod passes;
 mod product;
 mod rig;
 mod storm;

@@ -146,6 +146,18 @@ impl<'a> Rig<'a> {
         Ok(Served { target: Target::new("pavilion", port, "/open"), child })
     }
 
+    /// Starts an edge on its core with such passes, and waits until it listens.
+    pub(crate) async fn edge(&self, name: &'static str, passes: &[&str]) -> anyhow::Result<Served> {
+        let port = free_port()?;
+        let upstream = format!("http://127.0.0.1:{}", self.origin.port);
+        let line = ["edge", "--listen", &format!("127.0.0.1:{port}"), "--upstream", &upstream];
+        let args: Vec<String> = line.iter().chain(passes).map(|word| (*word).to_owned()).collect();
+        let child = self.nursery.role_on(self.cores.server, name, &args)?;
+        let served = Served { target: Target::new(name, port, ""), child };
+        self.listens(&served).await?;
+        Ok(served)
+    }
+
     /// Starts a peer before any origin.
     pub(crate) fn peer(&self, peer: Product, manner: Manner, origin_port: u16) -> anyhow::Result<Served> {
         let program = peer.program().with_context(|| format!("{} is not installed", peer.package()))?;

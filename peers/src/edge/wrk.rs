@@ -44,6 +44,28 @@ impl Load {
 
 /// Runs it on those cores.
 pub(crate) async fn run(root: &Path, cores: &str, url: &str, length: Duration) -> anyhow::Result<Load> {
+    load(root, cores, url, length, "wrk.lua", None).await
+}
+
+/// The same for the paths of a file, one a line, in turn.
+pub(crate) async fn run_paths(
+    root: &Path,
+    cores: &str,
+    url: &str,
+    length: Duration,
+    paths: &Path,
+) -> anyhow::Result<Load> {
+    load(root, cores, url, length, "passes.lua", Some(paths)).await
+}
+
+async fn load(
+    root: &Path,
+    cores: &str,
+    url: &str,
+    length: Duration,
+    script: &str,
+    paths: Option<&Path>,
+) -> anyhow::Result<Load> {
     let program = program("wrk").context("wrk is not installed; scripts/setup.sh edge does it")?;
     let output = Command::new("taskset")
         .args(["-c", cores])
@@ -52,8 +74,9 @@ pub(crate) async fn run(root: &Path, cores: &str, url: &str, length: Duration) -
         .args(["--connections", &CONNECTIONS.to_string()])
         .args(["--duration", &format!("{}s", length.as_secs())])
         .arg("--script")
-        .arg(root.join("peers/edge/wrk.lua"))
+        .arg(root.join("peers/edge").join(script))
         .arg(url)
+        .args(paths.map(|paths| [Path::new("--"), paths]).into_iter().flatten())
         .kill_on_drop(true)
         .output()
         .await

@@ -24,6 +24,7 @@ pub(crate) async fn follow(checker: Arc<Checker>, shutdown: CancellationToken) {
                 since_ms =
                     Some(last_ms.map_or(now_ms, |last| last.min(now_ms)).max(since_ms.unwrap_or(i64::MIN)));
                 checker.cache().followed(now_ms);
+                metrics::gauge!("arrival_accounts_known").set(checker.cache().len() as f64);
             }
             Err(error) => tracing::warn!(%error, "purchases are not followed"),
         }

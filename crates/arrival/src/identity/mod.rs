@@ -28,7 +28,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pass::Claims;
+use pass::{Claims, Signer};
 use store::{Accounts, Session};
 use tokio_util::sync::CancellationToken;
 
@@ -200,14 +200,18 @@ impl Identity {
         }
         claims.prf.clone_from(&viewer.profile);
         claims.country = country.map(str::to_owned);
-        self.sign(claims)
+        self.sign_with(self.keys().quick(), claims)
     }
 
     /// Signs what is given. For how long a token is good is not the caller's.
     fn sign(&self, claims: Claims) -> Result<String, Error> {
+        self.sign_with(self.keys().signer(), claims)
+    }
+
+    fn sign_with(&self, signer: &Signer, claims: Claims) -> Result<String, Error> {
         let iss = self.0.config.public_url.clone().unwrap_or_else(|| "pavilion".to_owned());
         let exp = self.now_ms() / 1_000 + TOKEN_LIFE_S;
-        Ok(self.keys().signer().sign(&Claims { iss: Some(iss), exp, ..claims })?)
+        Ok(signer.sign(&Claims { iss: Some(iss), exp, ..claims })?)
     }
 
     fn of_device(&self, device: &str, provisional: bool) -> Claims {

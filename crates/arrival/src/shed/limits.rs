@@ -31,6 +31,10 @@ pub(crate) const PRESS: f64 = 0.05;
 /// And more for each at which it was not: all again within two seconds.
 pub(crate) const EASE: f64 = 0.01;
 
+/// And at most: the tenth of the plays that are then let in is what can be done at ten times the load. When the refusals alone
+/// make it late, letting in fewer would not help those who are let in, and cost all others their play.
+pub(crate) const MOST: f64 = 0.94;
+
 /// Requests of one viewer in a second, and at once: opening a page is ten, and whoever taps play again and again gets
 /// the same answer.
 pub(crate) const VIEWER_PER_S: f64 = 2.0;

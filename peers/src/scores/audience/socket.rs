@@ -1,16 +1,15 @@
 //! One subscriber.
 
 use std::io::{Error, ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use mio::net::TcpStream;
-use rustix::net::sockopt::{set_socket_linger, set_tcp_nodelay};
-use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with};
 
 use super::frames::{self, Frame};
 use super::speech::{ACCEPT, Speech};
 use super::tally::Tally;
+use crate::wire;
 
 /// A head of an answer, or a frame that is not whole yet.
 const CARRY_MAX: usize = 64 << 10;
@@ -35,19 +34,9 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
-    /// Begins to connect from a loopback address of ours: one address alone has 28,000 ports.
+    /// Begins to connect from a loopback address of ours.
     pub(crate) fn open(from: Ipv4Addr, to: SocketAddr, channels: Vec<String>) -> Result<Socket, Error> {
-        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-        let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None)?;
-        // Closed sockets leave nothing behind, so that the next run has all ports.
-        set_socket_linger(&socket, Some(Duration::ZERO))?;
-        set_tcp_nodelay(&socket, true)?;
-        bind(&socket, &SocketAddr::V4(SocketAddrV4::new(from, 0)))?;
-        match connect(&socket, &to) {
-            Ok(()) | Err(rustix::io::Errno::INPROGRESS) => {}
-            Err(error) => return Err(error.into()),
-        }
-        let stream = TcpStream::from_std(std::net::TcpStream::from(socket));
+        let stream = wire::open(from, to)?;
         Ok(Socket { stream, stage: Stage::Connecting, channels, carry: Vec::new() })
     }
 

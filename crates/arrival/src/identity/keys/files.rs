@@ -19,6 +19,18 @@ const RSA_BITS: usize = 2_048;
 /// The name of the pin's key in its own set.
 const PIN_ID: &str = "pin";
 
+/// What the ids of [`Series::Quick`] begin with; no other is.
+const QUICK: char = 'q';
+
+/// Keys of which each takes over from the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Series {
+    /// They sign whatever somebody signs in for.
+    Main,
+    /// They sign what is signed for each play, where the others take long for it.
+    Quick,
+}
+
 /// A key's file, `{published_ms}-{id}.pk8`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Name {
@@ -34,6 +46,10 @@ impl Name {
     fn read(file: &str) -> Option<Name> {
         let (published, id) = file.strip_suffix(".pk8")?.split_once('-')?;
         Some(Name { published_ms: published.parse().ok()?, id: id.to_owned() })
+    }
+
+    fn series(&self) -> Series {
+        if self.id.starts_with(QUICK) { Series::Quick } else { Series::Main }
     }
 }
 
@@ -54,12 +70,13 @@ impl Folder {
         work(&path).map_err(|error| Error::Key(path, error))
     }
 
-    /// The keys, in the order of their publication.
-    pub(super) fn names(&self) -> Result<Vec<Name>, Error> {
+    /// The keys of a series, in the order of their publication.
+    pub(super) fn names(&self, series: Series) -> Result<Vec<Name>, Error> {
         let mut names: Vec<Name> = self.at("", |path| {
             let files = fs::read_dir(path)?.collect::<Result<Vec<_>, _>>()?;
             Ok(files.iter().filter_map(|file| Name::read(file.file_name().to_str()?)).collect())
         })?;
+        names.retain(|name| name.series() == series);
         names.sort();
         Ok(names)
     }
@@ -78,17 +95,21 @@ impl Folder {
     }
 
     /// Makes the next key, unless another process did so meanwhile; the names that there are then.
-    pub(super) fn add(&self, algorithm: Algorithm, now_ms: i64) -> Result<Vec<Name>, Error> {
+    pub(super) fn add(&self, series: Series, algorithm: Algorithm, now_ms: i64) -> Result<Vec<Name>, Error> {
         let _one_at_a_time = self.lock()?;
-        let names = self.names()?;
+        let names = self.names(series)?;
         let published: Vec<i64> = names.iter().map(|name| name.published_ms).collect();
         if !super::plan::wants_another(&published, now_ms) {
             return Ok(names);
         }
-        let name = Name { published_ms: now_ms, id: hex(secret::random::<8>()?) };
+        let mut id = hex(secret::random::<8>()?);
+        if series == Series::Quick {
+            id.insert(0, QUICK);
+        }
+        let name = Name { published_ms: now_ms, id };
         self.write(&name.file(), &generate(algorithm)?, 0o600)?;
         tracing::info!(key = name.id, "a signing key was made");
-        self.names()
+        self.names(series)
     }
 
     /// The key that pins: made at first, and taken away to a safer place by who wants to; then none is made again.

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use pass::{KeySet, Signer};
 use serde_json::json;
 
-use self::files::Folder;
+use self::files::{Folder, Name, Series};
 use super::config::Algorithm;
 use super::secret::Secret;
 use super::{Clock, Error};
@@ -20,6 +20,8 @@ use super::{Clock, Error};
 /// What is in force.
 pub(crate) struct Keys {
     signer: Arc<Signer>,
+    /// None: the other one is quick, or not everybody knows this one yet.
+    quick: Option<Arc<Signer>>,
     /// What tokens are checked with here.
     pub(crate) set: Arc<KeySet>,
     /// The same for others (RFC 7517).
@@ -31,6 +33,11 @@ pub(crate) struct Keys {
 impl Keys {
     pub(crate) fn signer(&self) -> &Signer {
         &self.signer
+    }
+
+    /// For what is signed at each play: RSA would take half of all that a play costs, and more.
+    pub(crate) fn quick(&self) -> &Signer {
+        self.quick.as_deref().unwrap_or(&self.signer)
     }
 }
 
@@ -90,17 +97,11 @@ fn look(
     last: Option<&Keys>,
     now_ms: i64,
 ) -> Result<Keys, Error> {
-    let mut names = folder.names()?;
-    if plan::wants_another(&names.iter().map(|name| name.published_ms).collect::<Vec<_>>(), now_ms) {
-        names = folder.add(algorithm, now_ms)?;
-    }
-    let published: Vec<i64> = names.iter().map(|name| name.published_ms).collect();
-    let over = plan::over(&published, now_ms);
-    for name in names.drain(..over) {
-        folder.remove(&name)?;
-        tracing::info!(key = name.id, "a signing key is gone: its last token is over");
-    }
-    let published = &published[over..];
+    let main = series(folder, Series::Main, Some(algorithm), now_ms)?;
+    // Where all keys are quick, what is left of the others is only let go of.
+    let made = (algorithm == Algorithm::Rs256).then_some(Algorithm::Eddsa);
+    let quick = series(folder, Series::Quick, made, now_ms)?;
+    let names: Vec<&Name> = main.iter().chain(&quick).collect();
     held.retain(|one| names.iter().any(|name| name.id == one.signer.id()));
     for name in &names {
         if !held.iter().any(|one| one.signer.id() == name.id) {
@@ -108,7 +109,15 @@ fn look(
         }
     }
     held.sort_by(|a, b| (a.published_ms, a.signer.id()).cmp(&(b.published_ms, b.signer.id())));
-    let signer = held.get(plan::signs(published, now_ms)).ok_or(Error::NoKey)?.signer.clone();
+    let signs = |names: &[Name]| {
+        let name = names.get(plan::signs(&published(names), now_ms))?;
+        held.iter().find(|one| one.signer.id() == name.id)
+    };
+    let signer = signs(&main).ok_or(Error::NoKey)?.signer.clone();
+    // A first quick key that came after the others is not in every copy of the set at once.
+    let eldest_ms = main.first().map_or(now_ms, |name| name.published_ms);
+    let known = |one: &&Held| one.published_ms <= eldest_ms || now_ms - one.published_ms >= plan::AHEAD_MS;
+    let quick = signs(&quick).filter(known).filter(|_| made.is_some()).map(|one| one.signer.clone());
     let jwks = json!({ "keys": held.iter().map(|one| one.signer.jwk()).collect::<Vec<_>>() }).to_string();
     // The same set stays the same, with all that is remembered of it.
     let set = match last.filter(|last| last.jwks == jwks) {
@@ -120,7 +129,25 @@ fn look(
         None => folder.pin(),
     };
     folder.publish(&jwks, pin.as_deref())?;
-    Ok(Keys { signer, set, jwks, pin })
+    Ok(Keys { signer, quick, set, jwks, pin })
+}
+
+/// The keys of a series that stand: with a new one, if it is time and one is to be made, and without those that are over.
+fn series(folder: &Folder, series: Series, made: Option<Algorithm>, now_ms: i64) -> Result<Vec<Name>, Error> {
+    let mut names = folder.names(series)?;
+    if let Some(algorithm) = made.filter(|_| plan::wants_another(&published(&names), now_ms)) {
+        names = folder.add(series, algorithm, now_ms)?;
+    }
+    let over = plan::over(&published(&names), now_ms);
+    for name in names.drain(..over) {
+        folder.remove(&name)?;
+        tracing::info!(key = name.id, "a signing key is gone: its last token is over");
+    }
+    Ok(names)
+}
+
+fn published(names: &[Name]) -> Vec<i64> {
+    names.iter().map(|name| name.published_ms).collect()
 }
 
 #[cfg(test)]

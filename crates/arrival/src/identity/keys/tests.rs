@@ -20,8 +20,12 @@ fn open(path: &Path, at: &Arc<AtomicI64>) -> Ring {
 }
 
 fn token(ring: &Ring, now_ms: i64) -> String {
+    by(ring.keys().signer(), now_ms)
+}
+
+fn by(signer: &Signer, now_ms: i64) -> String {
     let exp = now_ms / 1_000 + TOKEN_LIFE_S;
-    ring.keys().signer().sign(&Claims { sub: "v".into(), exp, ..Claims::default() }).unwrap()
+    signer.sign(&Claims { sub: "v".into(), exp, ..Claims::default() }).unwrap()
 }
 
 /// An edge that trusts the folder's pin.
@@ -55,6 +59,33 @@ fn an_rsa_key_is_made_and_signs() {
     let ring = Ring::open(folder.path(), Algorithm::Rs256, clock(&at)).unwrap();
     assert!(ring.keys().jwks.contains("RS256"), "{}", ring.keys().jwks);
     assert!(ring.keys().set.verify(&token(&ring, T), T / 1_000).is_ok());
+    // And a quick one beside it, for what is signed at each play.
+    let keys = ring.keys();
+    assert_ne!(keys.quick().id(), keys.signer().id());
+    assert_eq!(keys.quick().jwk()["alg"], "EdDSA");
+    assert!(keys.set.verify(&by(keys.quick(), T), T / 1_000).is_ok());
+}
+
+#[test]
+fn a_quick_key_that_comes_later_signs_when_everybody_knows_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = Arc::new(AtomicI64::new(T));
+    let main = open(folder.path(), &at).keys().signer().id().to_owned();
+    at.fetch_add(MINUTE, Ordering::SeqCst);
+    // The folder has a key that signs, so none is made but the quick one.
+    let ring = Ring::open(folder.path(), Algorithm::Rs256, clock(&at)).unwrap();
+    assert_eq!(ring.folder.names(Series::Quick).unwrap().len(), 1);
+    assert_eq!(ring.keys().quick().id(), main);
+    at.fetch_add(AHEAD_MS, Ordering::SeqCst);
+    ring.look().unwrap();
+    let quick = ring.keys().quick().id().to_owned();
+    assert_ne!(quick, main);
+    assert_eq!(ring.keys().signer().id(), main);
+    // Back again: its tokens hold, and it signs no more.
+    let eddsa = open(folder.path(), &at).keys();
+    assert_eq!(eddsa.quick().id(), main);
+    let now = at.load(Ordering::SeqCst);
+    assert!(eddsa.set.verify(&by(ring.keys().quick(), now), now / 1_000).is_ok());
 }
 
 /// Two months: two issuers that share a folder, one edge that fetches the set each hour and one that lives on each
@@ -94,7 +125,7 @@ fn keys_rotate_without_one_refusal() {
         fetched = issuers[0].keys().set.clone();
     }
     assert_eq!(names.len(), 3, "it did rotate");
-    let left = issuers[0].folder.names().unwrap();
+    let left = issuers[0].folder.names(Series::Main).unwrap();
     assert!(left.len() <= 2, "old keys are gone: {left:?}");
 }
 
