@@ -3,10 +3,12 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use bytes::Bytes;
 use e2e::roles::{arrival, arrival_on, free_tcp_port};
 use e2e::tools::Script;
+use e2e::until;
 use http::{Method, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper_util::client::legacy::Client;
@@ -14,6 +16,8 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
 
+/// A server that was killed reads its log, and those who wait for it ask from time to time.
+const BACK_MAX: Duration = Duration::from_secs(60);
 /// A sign-in has some eight steps, back and forth.
 const STEPS_MAX: usize = 20;
 const SECRET: &str = "a-secret-of-ours-at-the-provider";
@@ -316,7 +320,7 @@ async fn a_door_stands_on_a_server_that_is_killed() {
     );
 
     server.start_again().await;
-    until("the sessions are there again", START_MAX, || {
+    until("the sessions are there again", BACK_MAX, || {
         let listing = format!("{app}/v1/identity/sessions");
         let mut mala = mala.clone();
         async move { (mala.get(&listing).await.status == StatusCode::OK).then_some(()) }
