@@ -5,7 +5,7 @@ use super::load::paced::{Pace, Paces, Phase, Tally};
 use super::play::MANNER;
 use super::rig::Rig;
 use super::viewers::Ask;
-use crate::figure::{Figure, Goal, figures};
+use crate::figure::{Figure, Goal};
 
 /// Refused, lost or wrong in either spike; and how long the slowest but one in a hundred took.
 pub(crate) const IDS: [&str; 2] = ["spikes_refused", "spikes_ms_p99"];

@@ -180,7 +180,7 @@ async fn an_edit_takes_nothing_from_a_match_that_was_scored_before() {
     let registers = config.store.registers().unwrap();
     let first = json!({"id": id, "title": "Final", "sport": "cricket", "teams": teams, "status": "live",
         "countries": null, "cadence_s": 20.0, "start_ms": 7});
-    keep::write(&registers, &format!("match/{id}"), Some(&first.to_string())).await.unwrap();
+    keep::write(&*registers, &format!("match/{id}"), Some(&first.to_string())).await.unwrap();
     let house = House::with(config, false).await;
 
     let mut edited = house.admin("GET", &format!("catalog/match/{id}"), "").await.body;
