@@ -37,10 +37,11 @@ pub fn path() -> PathBuf {
     path
 }
 
-/// When a file below this folder was last changed.
+/// When a file below this folder was last changed that the binary is made of.
 fn newest(folder: &Path) -> SystemTime {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
-    let changed = entries.map(|entry| match entry.metadata().unwrap() {
+    let built = entries.filter(|entry| entry.file_name() != "tests" && entry.file_name() != "tests.rs");
+    let changed = built.map(|entry| match entry.metadata().unwrap() {
         of if of.is_dir() => newest(&entry.path()),
         of => of.modified().unwrap(),
     });

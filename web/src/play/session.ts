@@ -248,9 +248,9 @@ export class Session {
         this.#say('no-picture');
         return;
       }
-      await this.#untilBegun(play.playlist, signal);
+      const begun = await this.#untilBegun(play, play.playlist, signal);
       signal.throwIfAborted();
-      await this.#load(make, play, play.playlist, signal);
+      await this.#load(make, begun.play, begun.playlist, signal);
     } catch (error) {
       if (signal.aborted) return;
       this.#note(String(error));
@@ -364,13 +364,20 @@ export class Session {
     await adapter?.destroy();
   }
 
-  /** A match may be listed before its picture: asks, politely, until it is there. */
-  async #untilBegun(playlist: string, signal: AbortSignal): Promise<void> {
+  /**
+   * A match may be listed before its picture: asks, politely, until it is there. A pass that ended meanwhile, since nothing
+   * renews it here, is asked for anew.
+   */
+  async #untilBegun(
+    play: api.Play,
+    playlist: string,
+    signal: AbortSignal,
+  ): Promise<{ play: api.Play; playlist: string }> {
     let waitMs = START_BACKOFF.baseMs;
-    for (;;) {
+    for (let [now, at] = [play, playlist]; ; ) {
       try {
-        await api.begun(playlist, signal);
-        return;
+        await api.begun(at, signal);
+        return { play: now, playlist: at };
       } catch (error) {
         if (!(error instanceof RequestError)) throw error;
         this.#say(navigator.onLine ? 'not-started' : 'offline');
@@ -379,6 +386,10 @@ export class Session {
           waitMs = nextWaitMs(waitMs, START_BACKOFF, Math.random);
           await pause(waitMs, signal);
         } else waitMs = await restAgain(error, waitMs, START_BACKOFF, signal);
+        if (error.status !== 401 && error.status !== 403) continue;
+        now = await api.play(this.#match, signal);
+        this.#slot.take(now.slot);
+        at = now.playlist ?? at;
       }
     }
   }
