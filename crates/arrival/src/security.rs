@@ -260,7 +260,7 @@ async fn a_token_that_is_none_opens_nothing_anywhere() {
                 assert_eq!(said.headers["www-authenticate"], "Bearer");
                 assert_eq!(said.problem(), "unauthenticated", "{method} {path} {name} {token}");
                 let text = said.body.to_string();
-                assert!(!text.contains(&good[good.len() - 20..]) && !text.contains("ann"), "{text}");
+                assert!(!text.contains(&good[good.len() - 20..]), "{text}");
             }
         }
         for field in ["Basic YTpi", "Bearer", "bearer", "", "Token x", "Bearer\t"] {
