@@ -10,6 +10,7 @@ use crate::catalog::{Keeper, keep_stopped, seed};
 use crate::entitlement::limits::CHECK_MAX_MS;
 use crate::entitlement::{Cache, Checker, follow};
 use crate::identity::Identity;
+use crate::licence::Licences;
 use crate::panic::{self, Panic};
 use crate::play::{Advice, Cats, Passes, Word};
 use crate::shed::Shed;
@@ -34,6 +35,7 @@ pub(crate) struct Door {
     pub(crate) checker: Arc<Checker>,
     pub(crate) panic: Arc<Panic>,
     pub(crate) slots: Slots,
+    pub(crate) licences: Arc<Licences>,
     pub(crate) shed: Shed,
     pub(crate) places: Whereabouts,
     advice: RwLock<Advice>,
@@ -98,6 +100,7 @@ impl Door {
             checker,
             panic,
             slots: Slots::default(),
+            licences: Arc::new(Licences::open(&config.licences)?),
             shed: Shed::new(config.per_address, crate::now_ms()),
             places,
             advice: RwLock::default(),

@@ -1,6 +1,6 @@
 /** The arrival API, as the page needs it. What comes from outside is checked here and nowhere else. */
 
-import { array, object, positive, text } from './narrow';
+import { array, numberOrNull, object, positive, text } from './narrow';
 import { request, requestJson } from './request';
 
 export interface Match {
@@ -24,11 +24,22 @@ export interface Play {
   readonly playlist: string | null;
   /** UTC, ms: by then one must ask to play again; infinite where nobody says. */
   readonly untilMs: number;
+  /** Where its keys are; null: it is in the clear. */
+  readonly licence: Licence | null;
+  /** Lines of the largest picture that the plan has; infinite: all. */
+  readonly heightMax: number;
   /** Length of a segment and of a part, in seconds. */
   readonly segmentS: number;
   readonly partS: number;
   /** Where the score is; null: there is none. */
   readonly scores: Scores | null;
+}
+
+export interface Licence {
+  /** `POST` here for ClearKey; null: it cannot be had so. */
+  readonly clearKey: string | null;
+  /** Lines of the largest picture whose keys are given so; infinite: all. */
+  readonly heightMax: number;
 }
 
 export interface Scores {
@@ -79,10 +90,24 @@ function readPlay(body: unknown): Play {
     epochMs: Date.parse(text(o, 'epoch')),
     playlist: o.playlist == null ? null : new URL(text(o, 'playlist'), location.href).href,
     untilMs: typeof o.until_ms === 'number' ? o.until_ms : Number.POSITIVE_INFINITY,
+    licence: o.licence == null ? null : readLicence(object(o.licence)),
+    heightMax: height(object(o.plan ?? {}), 'height_max'),
     segmentS: positive(grid, 'segment_ms') / 1000,
     partS: positive(grid, 'part_ms') / 1000,
     scores: o.scores == null ? null : readScores(object(o.scores)),
   };
+}
+
+function readLicence(o: Record<string, unknown>): Licence {
+  const { clearkey } = object(o.systems);
+  return {
+    clearKey: typeof clearkey === 'string' ? new URL(clearkey, location.href).href : null,
+    heightMax: height(o, 'software_height_max'),
+  };
+}
+
+function height(o: Record<string, unknown>, key: string): number {
+  return numberOrNull(o, key) ?? Number.POSITIVE_INFINITY;
 }
 
 function readScores(o: Record<string, unknown>): Scores {

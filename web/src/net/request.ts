@@ -33,6 +33,8 @@ export class RequestError extends Error {
 
 export interface RequestOptions {
   readonly method?: 'GET' | 'POST';
+  /** Beside those of JSON. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
   readonly signal?: AbortSignal;
@@ -65,7 +67,7 @@ export async function requestJson<T>(
 }
 
 async function once(url: string, options: RequestOptions): Promise<Response | RequestError> {
-  const { method = 'GET', signal, body } = options;
+  const { method = 'GET', signal, body, headers } = options;
   const limit = AbortSignal.timeout(TIMEOUT_MS);
   try {
     const response = await fetch(url, {
@@ -73,6 +75,7 @@ async function once(url: string, options: RequestOptions): Promise<Response | Re
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
       headers: {
         accept: 'application/json, */*',
+        ...headers,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
