@@ -31,7 +31,9 @@ test('playlists name keys', () => {
 });
 
 test('players see the same playlist in the clear', () => {
-  expect(withoutKeys(media).split('\n')).toEqual(media.split('\n').filter((l) => !l.startsWith('#EXT-X-KEY')));
+  expect(withoutKeys(media).split('\n')).toEqual(
+    media.split('\n').filter((l) => !l.startsWith('#EXT-X-KEY')),
+  );
   expect(withoutKeys(`#EXT-X-SESSION-KEY:METHOD=SAMPLE-AES\n#EXTINF:1,\na`)).toBe('#EXTINF:1,\na');
 });
 

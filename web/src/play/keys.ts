@@ -6,7 +6,15 @@
 
 import { array, object, text } from '../net/narrow';
 import { RequestError, requestJson } from '../net/request';
-import { type Announced, announced, askInMs, fromBase64Url, keysOfPssh, sessionKeys, toBase64Url } from './keynames';
+import {
+  type Announced,
+  announced,
+  askInMs,
+  fromBase64Url,
+  keysOfPssh,
+  sessionKeys,
+  toBase64Url,
+} from './keynames';
 
 const CLEAR_KEY = 'org.w3.clearkey';
 
@@ -67,7 +75,9 @@ export class Keys {
     this.#door = door;
     if (this.#made === null) {
       // Before the player's own listener: Shaka takes the event for a fault where it has no DRM of its own.
-      this.#video.addEventListener('encrypted', (event) => this.#encrypted(event), { signal: this.#life.signal });
+      this.#video.addEventListener('encrypted', (event) => this.#encrypted(event), {
+        signal: this.#life.signal,
+      });
       this.#made = this.#make();
     }
     await this.#made;
@@ -149,7 +159,8 @@ export class Keys {
       // What was asked for ahead is asked for again when its media comes.
       const missed = [...this.#wanted].some((kid) => this.#needed.has(kid));
       this.#wanted.clear();
-      if (missed && !this.#life.signal.aborted) this.#events.failed(`licence: ${String(error)}`, refused(error));
+      if (missed && !this.#life.signal.aborted)
+        this.#events.failed(`licence: ${String(error)}`, refused(error));
     } finally {
       this.#asking = false;
     }

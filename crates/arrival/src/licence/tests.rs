@@ -19,8 +19,8 @@ use crate::testing::{Answer, HOME, House, NOWHERE, config, viewer};
 const MASTER: &str = "0123456789abcdef0123456789abcdef";
 /// Segments of a period.
 const PERIOD: u64 = 10;
-/// Ticks of 1.92 s that the match has been on air, in the middle of period 3, before period 4 is announced.
-const ON_AIR: i64 = 32;
+/// Segments that the match has been on air: period 3 has begun, and period 4 is announced only in the fifth of its ten.
+const ON_AIR: i64 = 30;
 
 /// A door that gives out licences for "cup", which Ann has bought.
 struct Given {
