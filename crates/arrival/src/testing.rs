@@ -190,7 +190,13 @@ impl House {
     }
 
     /// Posts bytes, as a player does.
-    pub(crate) async fn post(&self, path: &str, fields: &[(&str, &str)], body: Vec<u8>, address: &str) -> Answer {
+    pub(crate) async fn post(
+        &self,
+        path: &str,
+        fields: &[(&str, &str)],
+        body: Vec<u8>,
+        address: &str,
+    ) -> Answer {
         let mut request = Request::builder().method("POST").uri(path);
         for (name, value) in fields {
             request = request.header(*name, *value);

@@ -96,7 +96,8 @@ async fn licence(
     let answer = async {
         let system = system.filter(|one| here.licences.systems().any(|known| known == *one));
         let system = system.ok_or_else(Problem::no_licences)?;
-        let Query(asked) = asked.map_err(|_| Problem::not_a_licence_request("the query has no match".into()))?;
+        let Query(asked) =
+            asked.map_err(|_| Problem::not_a_licence_request("the query has no match".into()))?;
         let copy = here.door.keeper.copy();
         let show = copy.show(&asked.r#match).ok_or_else(|| Problem::no_match().because("no_such_match"))?;
         let now_ms = crate::now_ms();
@@ -186,7 +187,8 @@ async fn read(body: Body) -> Result<Bytes, Problem> {
 
 /// A licence of ours.
 async fn clear_key(here: &Here, entry: &Entry<'_>, body: &[u8], now_ms: i64) -> Result<Response, Problem> {
-    let asked = drm::clearkey::request(body).map_err(|error| Problem::not_a_licence_request(error.to_string()))?;
+    let asked =
+        drm::clearkey::request(body).map_err(|error| Problem::not_a_licence_request(error.to_string()))?;
     if asked.persistent {
         return Err(Problem::persistent_licence());
     }
@@ -209,7 +211,10 @@ async fn clear_key(here: &Here, entry: &Entry<'_>, body: &[u8], now_ms: i64) -> 
 }
 
 /// What a licence server said.
-fn carried(system: System, answer: Result<(Option<HeaderValue>, Bytes), Failure>) -> Result<Response, Problem> {
+fn carried(
+    system: System,
+    answer: Result<(Option<HeaderValue>, Bytes), Failure>,
+) -> Result<Response, Problem> {
     match answer {
         Ok((kind, licence)) => {
             let kind = kind.unwrap_or(HeaderValue::from_static("application/octet-stream"));
@@ -260,6 +265,9 @@ impl Grids {
 /// At 25 frames a second.
 fn usual() -> Grid {
     let rate = FrameRate { num: 25, den: 1 };
-    Grid::for_frame_rate(rate).unwrap_or(Grid { frame_rate: rate, frames_per_segment: 48, frames_per_part: 8 })
+    Grid::for_frame_rate(rate).unwrap_or(Grid {
+        frame_rate: rate,
+        frames_per_segment: 48,
+        frames_per_part: 8,
+    })
 }
-

@@ -96,7 +96,8 @@ impl Servers {
             }
         }
         let policy = serde_json::to_string(whose.policy).unwrap_or_default();
-        for (name, value) in [(MATCH, Some(whose.r#match)), (SESSION, whose.session), (POLICY, Some(&policy))] {
+        for (name, value) in [(MATCH, Some(whose.r#match)), (SESSION, whose.session), (POLICY, Some(&policy))]
+        {
             // A session of a foreign issuer may be no text for a field.
             if let Some(value) = value.and_then(|value| HeaderValue::from_str(value).ok()) {
                 said.insert(name, value);

@@ -103,11 +103,15 @@ fn request(kids: &[Kid]) -> String {
 fn keys(answer: &Answer) -> Vec<(Kid, [u8; 16])> {
     assert_eq!(answer.status, StatusCode::OK, "{}", String::from_utf8_lossy(&answer.body));
     let licence: Value = serde_json::from_slice(&answer.body).unwrap();
-    let bytes = |text: &Value| {
-        <[u8; 16]>::try_from(URL_SAFE_NO_PAD.decode(text.as_str().unwrap()).unwrap()).unwrap()
-    };
+    let bytes =
+        |text: &Value| <[u8; 16]>::try_from(URL_SAFE_NO_PAD.decode(text.as_str().unwrap()).unwrap()).unwrap();
     assert_eq!(licence["type"], "temporary");
-    licence["keys"].as_array().unwrap().iter().map(|key| (Kid(bytes(&key["kid"])), bytes(&key["k"]))).collect()
+    licence["keys"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|key| (Kid(bytes(&key["kid"])), bytes(&key["k"])))
+        .collect()
 }
 
 fn reason(answer: &Answer) -> (u16, String) {
@@ -138,7 +142,9 @@ async fn a_pass_brings_a_periods_keys_at_once() {
     // Wherever a player can put the pass.
     let url = "/v1/licence/clearkey?match=cup";
     let in_query = format!("{url}&cat={pass}");
-    for (path, fields) in [(url, vec![("cta-common-access-token", pass.as_str())]), (in_query.as_str(), vec![])] {
+    for (path, fields) in
+        [(url, vec![("cta-common-access-token", pass.as_str())]), (in_query.as_str(), vec![])]
+    {
         let answer = given.house.post(path, &fields, request(&[kid(Class::Audio, 3)]).into(), HOME).await;
         assert_eq!(keys(&answer), expected);
     }
@@ -233,7 +239,9 @@ async fn high_definition_is_for_plans_and_devices_that_may() {
     let (_, pass) = given.play().await;
     assert_eq!(reason(&given.ask(&pass, hd.as_str()).await), (403, "quality".into()));
     sd_only(&given.ask(&pass, all.as_str()).await);
-    let plan = |height| serde_json::from_value::<Plan>(json!({"id": "p", "name": "P", "tier": 1, "height_max": height}));
+    let plan = |height| {
+        serde_json::from_value::<Plan>(json!({"id": "p", "name": "P", "tier": 1, "height_max": height}))
+    };
     for (height, name) in [(json!(null), "s"), (json!(720), "s"), (json!(719), "s-sd")] {
         assert_eq!(super::named("s".into(), &plan(height).unwrap()), name);
     }
@@ -244,7 +252,12 @@ type Seen = Arc<Mutex<Vec<(String, HeaderMap, Bytes)>>>;
 
 /// A licence server that answers a challenge by what it says.
 async fn server() -> (String, Seen) {
-    async fn answer(State(seen): State<Seen>, uri: http::Uri, headers: HeaderMap, body: Bytes) -> (StatusCode, Bytes) {
+    async fn answer(
+        State(seen): State<Seen>,
+        uri: http::Uri,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> (StatusCode, Bytes) {
         let status = match &body[..] {
             b"refuse me" => StatusCode::BAD_REQUEST,
             b"break" => StatusCode::INTERNAL_SERVER_ERROR,
@@ -305,7 +318,10 @@ async fn licence_servers_get_the_challenge_and_the_policy() {
         let policy: Policy = serde_json::from_slice(headers["pavilion-policy"].as_bytes()).unwrap();
         assert_eq!((policy.plan, policy.software), (Class::Hd, Class::Sd));
         let lasts_s = (policy.expires_us - before_us) / 1_000_000;
-        assert!((super::limits::LICENCE_S - 5..=super::limits::LICENCE_S + 5).contains(&lasts_s), "{lasts_s}");
+        assert!(
+            (super::limits::LICENCE_S - 5..=super::limits::LICENCE_S + 5).contains(&lasts_s),
+            "{lasts_s}"
+        );
         for secret in ["authorization", "cookie", "cta-common-access-token"] {
             assert!(!headers.contains_key(secret), "{secret}");
         }
@@ -314,7 +330,10 @@ async fn licence_servers_get_the_challenge_and_the_policy() {
     let until_ms = crate::now_ms() + 600_000;
     given
         .house
-        .put(&[("right", json!({"id": "cup-in", "matches": ["cup"], "countries": ["IN"], "until_ms": until_ms}))])
+        .put(&[(
+            "right",
+            json!({"id": "cup-in", "matches": ["cup"], "countries": ["IN"], "until_ms": until_ms}),
+        )])
         .await;
     post("widevine", &challenge).await;
     let (_, headers, _) = seen.lock().unwrap().pop().unwrap();
@@ -332,7 +351,8 @@ async fn licence_servers_get_the_challenge_and_the_policy() {
     }
     // Without a pass nothing goes out.
     let asked = seen.lock().unwrap().len();
-    let answer = given.house.post("/v1/licence/widevine?match=cup", &fields[1..], challenge.into(), HOME).await;
+    let answer =
+        given.house.post("/v1/licence/widevine?match=cup", &fields[1..], challenge.into(), HOME).await;
     assert_eq!((reason(&answer), seen.lock().unwrap().len()), ((401, "missing".into()), asked));
 }
 
