@@ -110,6 +110,14 @@ pub struct Config {
     #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub licence: Option<Edge>,
+    /// Whether the match of this configuration is encrypted, if not as the catalog says.
+    #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encrypted: Option<bool>,
+    /// What licences are made with.
+    #[command(flatten)]
+    #[serde(default)]
+    pub licences: crate::licence::Config,
     /// Where players tell how they are and are steered: :8083, or a URL.
     #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]

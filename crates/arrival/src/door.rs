@@ -10,6 +10,7 @@ use crate::catalog::{Keeper, keep_stopped, seed};
 use crate::entitlement::limits::CHECK_MAX_MS;
 use crate::entitlement::{Cache, Checker, follow};
 use crate::identity::Identity;
+use crate::licence::Licences;
 use crate::panic::limits::PROVISIONAL_MS;
 use crate::panic::{self, Panic};
 use crate::play::{Advice, Cats, Edges, Passes, Present, Word};
@@ -39,6 +40,7 @@ pub(crate) struct Door {
     pub(crate) checker: Arc<Checker>,
     pub(crate) panic: Arc<Panic>,
     pub(crate) slots: Slots,
+    pub(crate) licences: Arc<Licences>,
     pub(crate) shed: Shed,
     pub(crate) places: Whereabouts,
     /// Empty where nobody has a pass of their own.
@@ -105,6 +107,7 @@ impl Door {
             checker,
             panic,
             slots: Slots::default(),
+            licences: Arc::new(Licences::open(&config.licences)?),
             shed: Shed::new(config.per_address, crate::now_ms()),
             places,
             present: Present::default(),

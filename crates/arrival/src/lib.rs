@@ -14,6 +14,7 @@ mod config;
 mod door;
 pub mod entitlement;
 pub mod identity;
+pub mod licence;
 mod pages;
 pub mod panic;
 pub mod play;
@@ -91,6 +92,9 @@ pub enum Error {
         /// Why not.
         why: String,
     },
+    /// A secret, a length or a server of licences that cannot be used.
+    #[error("licences: {0}")]
+    Licences(String),
     /// A store failed.
     #[error(transparent)]
     Store(#[from] store::Error),
@@ -157,6 +161,7 @@ fn router(door: Arc<Door>) -> Router {
     Router::new()
         .merge(play::router(door.clone()))
         .merge(slots::router(door.clone()))
+        .merge(licence::router(door.clone()))
         .merge(identity::router(door.identity.clone()))
         .merge(pages::router())
         // Whoever asks who the viewer is.

@@ -93,6 +93,13 @@ impl Said {
     }
 }
 
+/// An answer whose bytes count.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
 /// A door and its folder.
 pub(crate) struct House {
     pub(crate) door: Arc<Door>,
@@ -128,6 +135,8 @@ pub(crate) fn config(folder: &Path) -> Config {
         trusted_proxies: Vec::new(),
         per_address: 1_000_000,
         licence: Some(":8080".parse().unwrap()),
+        encrypted: None,
+        licences: crate::licence::Config::default(),
         telemetry: Some(":8083".parse().unwrap()),
     }
 }
@@ -195,6 +204,25 @@ impl House {
 
     pub(crate) async fn play(&self, r#match: &str, viewer: &Viewer) -> Said {
         self.ask("POST", &format!("/v1/matches/{match}/play"), viewer, HOME).await
+    }
+
+    /// Posts bytes, as a player does.
+    pub(crate) async fn post(
+        &self,
+        path: &str,
+        fields: &[(&str, &str)],
+        body: Vec<u8>,
+        address: &str,
+    ) -> Answer {
+        let mut request = Request::builder().method("POST").uri(path);
+        for (name, value) in fields {
+            request = request.header(*name, *value);
+        }
+        let mut request = request.body(Body::from(body)).unwrap();
+        request.extensions_mut().insert(ConnectInfo(SocketAddr::new(address.parse().unwrap(), 1)));
+        let answer = self.app.clone().oneshot(request).await.unwrap();
+        let (status, headers) = (answer.status(), answer.headers().clone());
+        Answer { status, headers, body: answer.into_body().collect().await.unwrap().to_bytes().to_vec() }
     }
 
     /// A request of an operator.

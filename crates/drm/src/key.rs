@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use timeline::name::Token;
 use timeline::protection::{Checksum, Kid};
 
+use crate::provider::PERIODS_MAX;
+
 /// Pictures of at least this many lines on their shorter side are high definition.
 const HD_LINES: u32 = 720;
 
@@ -85,6 +87,12 @@ impl Scope {
     pub fn kid(&self, class: Class, period: u64) -> Kid {
         let digest = digest::digest(&digest::SHA256, &self.message("kid", class, period));
         Kid(first_half(digest.as_ref()))
+    }
+
+    /// What a name is of, looked for in some periods, latest first.
+    pub(crate) fn find(&self, kid: Kid, periods: std::ops::RangeInclusive<u64>) -> Option<(Class, u64)> {
+        let of = |period| Class::ALL.into_iter().map(move |class| (class, period));
+        periods.rev().take(PERIODS_MAX).flat_map(of).find(|(class, period)| self.kid(*class, *period) == kid)
     }
 
     /// `purpose`, match, programme and class, separated by bytes that none of them has, and the period.

@@ -224,7 +224,18 @@ pub(crate) async fn run(mut config: Config, shutdown: CancellationToken) -> anyh
         places: config.places.clone(),
         trusted_proxies: Vec::new(),
         per_address: arrival::PER_ADDRESS,
-        licence: None,
+        licence: Some(arrival::Edge::Port(app)),
+        encrypted: Some(config.drm.is_on()),
+        // With a key server there is no secret here, and licences are that server's business.
+        licences: arrival::licence::Config {
+            licence_secret: config.drm.drm_secret.clone().filter(|_| config.drm.is_on()),
+            licence_period: config.drm.drm_period.clone(),
+            licence_clear_lead: config.drm.drm_clear_lead.clone(),
+            // Its players have ClearKey alone.
+            licence_software: arrival::licence::Picture::Hd,
+            licence_window_s: config.origin.window_s,
+            ..arrival::licence::Config::default()
+        },
         telemetry: None,
     };
     let arrival = arrival::Arrival::open(arrival, identity, shutdown.clone()).await?;

@@ -74,6 +74,11 @@ impl Config {
         words
     }
 
+    /// Whether anything is encrypted.
+    pub fn is_on(&self) -> bool {
+        self.drm != Mode::None
+    }
+
     /// Whether keys are needed and nothing says where from.
     pub fn needs_secret(&self) -> bool {
         self.drm != Mode::None && self.drm_secret.is_none() && self.drm_speke.is_none()

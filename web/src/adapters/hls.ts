@@ -24,6 +24,7 @@ import {
   type Track,
 } from '../play/adapter';
 import type { Range } from '../play/holes';
+import { withoutKeys } from '../play/keynames';
 import { PASS_HEADER, type Pass } from '../play/pass';
 import { withoutBrokenLists } from './gaps';
 
@@ -42,7 +43,7 @@ function loadPolicy(): LoadPolicy {
 const Fetcher = Hls.DefaultConfig.loader;
 
 /** Loads playlists, and rewrites those with missing parts. They are named as the player asked for them. */
-function playlistLoader(pass: Pass): NonNullable<HlsConfig['pLoader']> {
+function playlistLoader({ pass, keys }: Source): NonNullable<HlsConfig['pLoader']> {
   class PlaylistLoader extends Fetcher {
     override load(
       context: LoaderContext,
@@ -54,7 +55,10 @@ function playlistLoader(pass: Pass): NonNullable<HlsConfig['pLoader']> {
         onSuccess: (response, stats, ctx, details) => {
           const { data } = response;
           const known = { ...response, url: pass.known(response.url) };
-          if (typeof data === 'string') known.data = withoutBrokenLists(data);
+          if (typeof data === 'string') {
+            keys?.read(data);
+            known.data = withoutBrokenLists(keys ? withoutKeys(data) : data);
+          }
           callbacks.onSuccess(known, stats, ctx, details);
         },
       });
@@ -93,7 +97,7 @@ function config(source: Source): Partial<HlsConfig> {
     // fMP4 needs no transmuxing that would be worth a worker.
     enableWorker: false,
     ...(source.language ? { audioPreference: { lang: source.language } } : {}),
-    pLoader: playlistLoader(source.pass),
+    pLoader: playlistLoader(source),
     xhrSetup: withPass(source.pass),
     manifestLoadPolicy: policy,
     playlistLoadPolicy: policy,
@@ -130,6 +134,7 @@ export class HlsAdapter implements Adapter {
     ] as const) {
       hls.on(event, () => this.#events.tracks());
     }
+    hls.on(Events.MANIFEST_PARSED, () => cap(hls, source.heightMax));
     hls.on(Events.ERROR, (_, data) => {
       if (data.fatal) this.#events.fault(fault(data));
     });
@@ -222,7 +227,7 @@ export class HlsAdapter implements Adapter {
 
   recover(kind: FaultKind): boolean {
     const hls = this.#hls;
-    if (!hls || kind === 'unsupported' || hls.levels.length === 0) return false;
+    if (!hls || kind === 'unsupported' || kind === 'keys' || hls.levels.length === 0) return false;
     if (kind === 'media') hls.recoverMediaError();
     else hls.startLoad();
     return true;
@@ -232,6 +237,13 @@ export class HlsAdapter implements Adapter {
     this.#hls?.destroy();
     this.#hls = null;
     return Promise.resolve();
+  }
+}
+
+/** Takes away what may not be played, but for the smallest. */
+function cap(hls: Hls, heightMax: number): void {
+  for (let n = hls.levels.length - 1; n > 0; n -= 1) {
+    if ((hls.levels[n]?.height ?? 0) > heightMax) hls.removeLevel(n);
   }
 }
 

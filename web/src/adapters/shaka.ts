@@ -16,6 +16,7 @@ import {
   type Track,
 } from '../play/adapter';
 import type { Range } from '../play/holes';
+import { withoutKeys } from '../play/keynames';
 import { PASS_HEADER, type Pass } from '../play/pass';
 import { withoutGaps } from './gaps';
 import { steadyOffsets } from './offset';
@@ -76,6 +77,7 @@ function config(source: Source, failed: (error: shaka.util.Error) => void): obje
       retryParameters: { ...retryParameters, baseDelay: policy.backoff(REQUEST_BACKOFF).baseMs },
       defaultPresentationDelay: lowLatency ? LOW_LATENCY_DELAY_S : source.holdBackS,
     },
+    ...(Number.isFinite(source.heightMax) ? { restrictions: { maxHeight: source.heightMax } } : {}),
     abr: { defaultBandwidthEstimate: BANDWIDTH_GUESS, restrictToElementSize: true },
     ...(source.language ? { preferredAudio: [{ language: source.language }] } : {}),
   };
@@ -112,7 +114,7 @@ export class ShakaAdapter implements Adapter {
     player.configurationForLowLatency({});
     player.setVideoContainer(this.#container);
     this.#pass = source.pass;
-    filter(player, source.pass);
+    filter(player, source);
     player.addEventListener('error', (event: Event) => {
       const error = (event as Event & { detail?: unknown }).detail;
       this.#refusal(error);
@@ -265,7 +267,7 @@ function asFault(error: unknown): Fault | null {
 }
 
 /** Requests have the pass of now; what the player learns of an answer has the one it knows. */
-function filter(player: shaka.Player, pass: Pass): void {
+function filter(player: shaka.Player, { pass, keys }: Source): void {
   const engine = player.getNetworkingEngine();
   engine?.registerRequestFilter((_, request) => {
     request.uris = request.uris.map((uri) => pass.asked(uri));
@@ -275,8 +277,10 @@ function filter(player: shaka.Player, pass: Pass): void {
     response.uri = pass.known(response.uri);
     response.originalUri = pass.known(response.originalUri);
     if (type !== shaka.net.NetworkingEngine.RequestType.MANIFEST) return;
-    const text = withoutGaps(shaka.util.StringUtils.fromUTF8(response.data));
-    response.data = shaka.util.StringUtils.toUTF8(text);
+    const text = shaka.util.StringUtils.fromUTF8(response.data);
+    keys?.read(text);
+    const known = withoutGaps(keys ? withoutKeys(text) : text);
+    response.data = shaka.util.StringUtils.toUTF8(known);
   });
 }
 

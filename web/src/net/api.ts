@@ -3,7 +3,7 @@
 import { type Advice, readAdvice } from './advice';
 import { deviceName } from './device';
 import { askAsMe } from './identity';
-import { array, count, object, positive, text, word } from './narrow';
+import { array, count, numberOrNull, object, positive, text, word } from './narrow';
 import { policy, request, requestJson } from './request';
 
 const STATUSES = ['scheduled', 'live', 'final', 'postponed'] as const;
@@ -37,6 +37,10 @@ export interface Play {
   readonly playlist: string | null;
   /** UTC, ms: by then one must ask to play again; infinite where nobody says. */
   readonly untilMs: number;
+  /** Where its keys are; null: it is in the clear. */
+  readonly licence: Licence | null;
+  /** Lines of the largest picture that the plan has; infinite: all. */
+  readonly heightMax: number;
   /** Length of a segment and of a part, in seconds. */
   readonly segmentS: number;
   readonly partS: number;
@@ -51,6 +55,13 @@ export interface Slot {
   readonly id: string;
   readonly heartbeat: string;
   readonly everyS: number;
+}
+
+export interface Licence {
+  /** `POST` here for ClearKey; null: it cannot be had so. */
+  readonly clearKey: string | null;
+  /** Lines of the largest picture whose keys are given so; infinite: all. */
+  readonly heightMax: number;
 }
 
 export interface Scores {
@@ -125,6 +136,8 @@ function readPlay(body: unknown): Play {
     epochMs: Date.parse(text(o, 'epoch')),
     playlist: o.playlist == null ? null : new URL(text(o, 'playlist'), location.href).href,
     untilMs: typeof o.until_ms === 'number' ? o.until_ms : Number.POSITIVE_INFINITY,
+    licence: o.licence == null ? null : readLicence(object(o.licence)),
+    heightMax: height(object(o.plan ?? {}), 'height_max'),
     segmentS: positive(grid, 'segment_ms') / 1000,
     partS: positive(grid, 'part_ms') / 1000,
     scores: o.scores == null ? null : readScores(object(o.scores)),
@@ -135,6 +148,18 @@ function readPlay(body: unknown): Play {
 
 function readSlot(o: Record<string, unknown>): Slot {
   return { id: text(o, 'id'), heartbeat: text(o, 'heartbeat'), everyS: positive(o, 'every_s') };
+}
+
+function readLicence(o: Record<string, unknown>): Licence {
+  const { clearkey } = object(o.systems);
+  return {
+    clearKey: typeof clearkey === 'string' ? new URL(clearkey, location.href).href : null,
+    heightMax: height(o, 'software_height_max'),
+  };
+}
+
+function height(o: Record<string, unknown>, key: string): number {
+  return numberOrNull(o, key) ?? Number.POSITIVE_INFINITY;
 }
 
 function readScores(o: Record<string, unknown>): Scores {

@@ -1,6 +1,7 @@
 /** What the page asks of a player, whichever it is. One file per player in `adapters/`. */
 
 import type { Range } from './holes';
+import type { Keys } from './keys';
 import type { Pass } from './pass';
 import type { Profile } from './profile';
 
@@ -13,6 +14,10 @@ export interface Source {
   readonly playlist: string;
   /** What opens it: every request and every answer goes through here. */
   readonly pass: Pass;
+  /** Holds the keys; every playlist is shown to it, and the player sees it without them. Null: all is in the clear. */
+  readonly keys: Keys | null;
+  /** Lines of the largest picture that may be played; infinite: all. */
+  readonly heightMax: number;
   readonly profile: Profile;
   /** In force at the start, seconds; it may be wider than the profile's. */
   readonly holdBackS: number;
@@ -38,7 +43,7 @@ export interface Track {
   readonly name: string;
 }
 
-export type FaultKind = 'network' | 'media' | 'unsupported';
+export type FaultKind = 'network' | 'media' | 'keys' | 'unsupported';
 
 /** A fault that the player does not get over by itself. */
 export interface Fault {

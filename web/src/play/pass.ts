@@ -31,6 +31,11 @@ export class Pass {
     this.#refused = refused;
   }
 
+  /** The pass of now. */
+  get now(): string {
+    return this.#now;
+  }
+
   /** How often it was renewed. */
   get renewals(): number {
     return this.#renewals;

@@ -7,6 +7,7 @@ import type { Problem } from '../net/problem';
 import { pause, RequestError, restAgain } from '../net/request';
 import type { Picture } from '../scores/follow';
 import type { Adapter, Fault, PlayerName } from './adapter';
+import { Keys } from './keys';
 import { Pass } from './pass';
 import { type Factory, factory } from './players';
 import { Playhead } from './playhead';
@@ -83,6 +84,8 @@ export class Session {
   #faultAt = Number.NEGATIVE_INFINITY;
   #mending = false;
   #pass: Pass | null = null;
+  /** They outlive players. */
+  #keys: Keys | null = null;
   #againAt = Number.NEGATIVE_INFINITY;
   #everStarted = false;
   /** Where to go on after the next first frame, UTC ms; null: at the live edge. */
@@ -139,6 +142,7 @@ export class Session {
     this.#slot.giveUp(false);
     this.playhead.destroy();
     await this.#close();
+    await this.#keys?.destroy();
   }
 
   /** A new token for the score. It comes with a new slot for this device. */
@@ -223,6 +227,7 @@ export class Session {
       audios: adapter?.languages().map((t) => t.language) ?? [],
       following: playhead.following,
       venueMs: playhead.venueMs(),
+      licences: this.#keys?.requests ?? 0,
       passes: this.#pass?.renewals ?? 0,
       errors: [...this.#faults],
     };
@@ -299,9 +304,13 @@ export class Session {
     });
     this.#pass = pass;
     void this.#renewing(play, pass, playlist, signal);
+    const keys = await this.#unlock(play, pass, signal);
+    signal.throwIfAborted();
     await adapter.load({
       playlist,
       pass,
+      keys,
+      heightMax: Math.min(play.heightMax, play.licence?.heightMax ?? Number.POSITIVE_INFINITY),
       profile: chosen,
       holdBackS: chosen.holdBackS,
       language: this.settings.language,
@@ -309,6 +318,25 @@ export class Session {
     if (signal.aborted) return;
     this.#events.tracks();
     await this.play();
+  }
+
+  /** What holds the keys of an encrypted match. */
+  async #unlock(play: api.Play, pass: Pass, signal: AbortSignal): Promise<Keys | null> {
+    if (!play.licence) return null;
+    const url = play.licence.clearKey;
+    if (url === null) {
+      const detail = 'its keys are for other devices';
+      void this.#fault({ kind: 'unsupported', detail }, signal);
+      throw new Error(detail);
+    }
+    this.#keys ??= new Keys(this.video, {
+      failed: (detail, unsupported) => {
+        void this.#fault({ kind: unsupported ? 'unsupported' : 'keys', detail }, this.#run.signal);
+      },
+    });
+    await this.#keys.open({ url, pass: () => pass.now, nowMs: () => this.#clock.nowMs() });
+    signal.throwIfAborted();
+    return this.#keys;
   }
 
   /** Asks to play again before the edge would no longer renew the pass, also of a door that does not answer at first. */

@@ -33,6 +33,8 @@ export interface Stats {
   readonly following: boolean;
   /** PDT of the frame on screen, UTC ms. */
   readonly venueMs: number | null;
+  /** How many licences were asked for. */
+  readonly licences: number;
   /** How often the pass was renewed since the match was opened. */
   readonly passes: number;
   readonly errors: readonly string[];

@@ -11,8 +11,11 @@ const LANGUAGES: [(&str, &str); 3] = [("en", "English"), ("hi", "हिन्द
 
 /// Writes them.
 pub(crate) async fn seed(keeper: &Keeper, config: &Config, now_ms: i64) -> Result<(), Error> {
+    // Also that it is no longer encrypted.
+    let set: &[&str] =
+        if config.encrypted.is_some() { &["title", "sport", "encrypted"] } else { &["title", "sport"] };
     for (kind, document) in documents(config, now_ms) {
-        let set: &[&str] = if kind == Kind::Match { &["title", "sport"] } else { &[] };
+        let set = if kind == Kind::Match { set } else { &[] };
         keeper.seed(kind, document, set).await?;
     }
     keeper.refresh().await
@@ -24,6 +27,7 @@ fn documents(config: &Config, now_ms: i64) -> Vec<(Kind, Value)> {
     all.extend(LANGUAGES.map(|(id, name)| (Kind::Language, json!({ "id": id, "name": name }))));
     all.push((Kind::Plan, json!({ "id": "free", "name": "Free", "tier": 0, "ads": true, "angles": true })));
     let own = (&config.r#match, &config.title, config.sport.as_deref().unwrap_or_default(), true);
+    let encrypted = |picture: bool| picture && config.encrypted == Some(true);
     let scored = config.scored.iter().map(|one| (&one.r#match, &one.title, one.sport.as_str(), false));
     for (id, title, sport, picture) in std::iter::once(own).chain(scored) {
         let spoken = if picture { &languages[..] } else { &[] };
@@ -31,6 +35,7 @@ fn documents(config: &Config, now_ms: i64) -> Vec<(Kind, Value)> {
             Kind::Match,
             json!({
                 "id": id, "title": title, "sport": sport, "status": "live", "start_ms": now_ms, "languages": spoken,
+                "encrypted": encrypted(picture),
             }),
         ));
         if picture {

@@ -1,5 +1,7 @@
 //! What a player is given.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use timeline::{FrameRate, Grid, Utc};
 
@@ -24,7 +26,7 @@ pub(crate) struct Answer<'a> {
     /// How to keep the slot; none: it needs none.
     pub(crate) stream: Option<Stream>,
     /// None: it is not encrypted.
-    pub(crate) licence: Option<String>,
+    pub(crate) licence: Option<Licence>,
     /// None: nobody listens.
     pub(crate) telemetry: Option<String>,
     pub(crate) steering: Option<String>,
@@ -47,6 +49,15 @@ pub(crate) struct Scores {
     pub(crate) base: String,
     /// A user token, good for a quarter of an hour.
     pub(crate) token: String,
+}
+
+/// Where an encrypted match's keys are.
+#[derive(Serialize)]
+pub(crate) struct Licence {
+    /// By DRM system, those that have any: `clearkey`, `widevine`, `playready`, `fairplay`.
+    pub(crate) systems: BTreeMap<&'static str, String>,
+    /// Lines of the best picture for which ClearKey players get keys; none: all.
+    pub(crate) software_height_max: Option<u16>,
 }
 
 /// A slot.

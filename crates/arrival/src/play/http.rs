@@ -10,13 +10,14 @@ use axum::{Json, Router};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
 
-use super::answer::{Allowed, Angle, Answer, Lengths, Scores, Stream};
+use super::answer::{Allowed, Angle, Answer, Lengths, Licence, Scores, Stream};
 use super::limits::{ADVICE_S, DEVICE_NAME_MAX, EARLY_MS, MATCHES_S, PLACED_SHARE, SPREAD_SHARE};
 use super::{Asker, Grant, Problem};
 use crate::catalog::{Match, Plan, Programme, Show, Status};
 use crate::door::Door;
 use crate::entitlement::{Checked, Granted, decide, weigh};
 use crate::identity::Viewer;
+use crate::licence::named;
 use crate::shed::{Waited, retry_s};
 use crate::slots::{self, limits::HEARTBEAT_S};
 use crate::whereabouts::Client;
@@ -139,6 +140,7 @@ async fn play(
     let shown = show.shown(&place, now_ms).map_err(|dark| Problem::dark(one, &dark))?;
     let session = crate::fresh_id();
     let entry = enter(&door, &viewer, show, &session, now_ms).await?;
+    let session = if entry.provisional { session } else { named(session, entry.plan) };
     let stream = slot(&door, &viewer, &entry, one, &session, &headers, now_ms)?;
 
     let epoch = one.epoch.unwrap_or(door.config.epoch);
@@ -197,7 +199,7 @@ async fn play(
         scores: (!one.sport.is_empty()).then(|| scores(&door, &viewer, place.country(), host)).flatten(),
         session: &session,
         stream,
-        licence: one.encrypted.then(|| base(&door.config.licence, "/v1/licence")).flatten(),
+        licence: one.encrypted.then(|| licence(&door, one, host)).flatten(),
         telemetry: base(&door.config.telemetry, "/v1/heartbeats"),
         steering: base(&door.config.telemetry, "/v1/steering"),
         plan: Allowed::of(entry.plan, show),
@@ -305,6 +307,16 @@ fn scores(door: &Door, viewer: &Viewer, country: Option<&str>, host: Option<&str
             None
         }
     }
+}
+
+/// Where licences are for a viewer who came by that `Host`.
+fn licence(door: &Door, one: &Match, host: Option<&str>) -> Option<Licence> {
+    let base = door.config.licence.as_ref()?.base(host);
+    let url = |name: &str| format!("{base}/v1/licence/{name}?match={}", one.id);
+    Some(Licence {
+        systems: door.licences.systems().map(|one| (one.name(), url(one.name()))).collect(),
+        software_height_max: door.licences.software_height_max(),
+    })
 }
 
 fn host(headers: &HeaderMap) -> Option<&str> {

@@ -27,12 +27,22 @@ impl Problem {
         Problem { status, kind: Some(kind), title, detail, members: Map::new(), retry_s: None }
     }
 
-    fn with(mut self, name: &str, value: Value) -> Problem {
+    pub(crate) fn with(mut self, name: &str, value: Value) -> Problem {
         self.members.insert(name.to_owned(), value);
         self
     }
 
-    fn retry(self, retry_s: u32) -> Problem {
+    /// With a word for programs and metrics, where refusals are told apart by it.
+    pub(crate) fn because(self, reason: &str) -> Problem {
+        self.with("reason", json!(reason))
+    }
+
+    /// That word.
+    pub(crate) fn reason(&self) -> &str {
+        self.members.get("reason").and_then(Value::as_str).or(self.kind).unwrap_or("unknown")
+    }
+
+    pub(crate) fn retry(self, retry_s: u32) -> Problem {
         Problem { retry_s: Some(retry_s), ..self }
     }
 
