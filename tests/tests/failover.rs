@@ -13,8 +13,8 @@ use tokio::sync::watch;
 
 /// Moments at which something is killed, over all matches.
 const KILLS: usize = 200;
-/// Matches on air at once: what one waits for, another uses the time of.
-const MATCHES: usize = 4;
+/// Matches on air at once: what one waits for, another uses the time of. On slow cores four are too many.
+const MATCHES: usize = 3;
 /// Longest time without a new frame for a low-latency viewer: a segment.
 const STALL_MS_MAX: i64 = 1_920;
 /// A killed pipeline is back within this: its restart, the feed's next keyframe, its probe, the next boundary.
