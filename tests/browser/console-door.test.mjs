@@ -166,7 +166,7 @@ test('an operator at the door', { skip, timeout: 120_000 }, async (t) => {
       await card.getByText('Good now').waitFor();
       await axe(page, 'purchases');
       await screenshot(page, 'door-purchases-desktop');
-      await card.getByRole('button', { name: 'End door-test-season now' }).click();
+      await card.getByRole('button', { name: 'End now: door-test-season' }).click();
       await sure('End');
       await page.getByText('door-test-account has nothing.').waitFor();
       assert.deepEqual((await ask('GET', 'purchases?account=door-test-account')).body, []);
@@ -176,7 +176,7 @@ test('an operator at the door', { skip, timeout: 120_000 }, async (t) => {
       await go('Panic');
       const state = page.getByRole('region', { name: 'State' });
       await state.getByText('Calm').waitFor();
-      await page.getByText('Let in without a check').waitFor();
+      await page.getByText('Let in without a check', { exact: true }).waitFor();
       await page.getByRole('button', { name: 'Set', exact: true, disabled: false }).waitFor();
       await page.getByLabel(/^Off: nobody/).focus();
       await page.keyboard.press('Space');

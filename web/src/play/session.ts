@@ -415,6 +415,8 @@ export class Session {
           await pause(waitMs, signal);
         } else waitMs = await restAgain(error, waitMs, START_BACKOFF, signal);
         if (error.status !== 401 && error.status !== 403) continue;
+        if (error.problem?.members.reason === 'revoked') await this.#stopped();
+        signal.throwIfAborted();
         now = await api.play(this.#match, signal);
         this.#slot.take(now.slot);
         at = now.playlist ?? at;

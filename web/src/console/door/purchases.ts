@@ -74,7 +74,7 @@ function list(
   const nowMs = Date.now();
   const cards = all.map((one) => {
     const by = button(`end-${one.id}`, 'End now', () => end(one, by));
-    by.setAttribute('aria-label', `End ${one.product} now`);
+    by.setAttribute('aria-label', `End now: ${one.product}`);
     const is = when(one, nowMs) === 'now';
     return h(
       'li',
