@@ -268,6 +268,11 @@ export class Session {
 
   /** Says why it is not shown; what opens at a known time is opened then. */
   async #refuse(problem: Problem, signal: AbortSignal): Promise<void> {
+    // Whose place another device has now learns that before its next heartbeat would tell.
+    if (problem.kind === 'devices' && this.#slot.held) {
+      await this.#stopped();
+      return;
+    }
     this.#events.refused(problem);
     this.#say('refused');
     const at = opensMs(problem);
@@ -284,6 +289,7 @@ export class Session {
   /** It was stopped from another device: that one has the slot now, so nothing goes on here by itself. */
   async #stopped(): Promise<void> {
     this.#run.abort();
+    this.#slot.take(null);
     this.#resume = this.playhead.following ? null : this.playhead.venueMs();
     await this.#close();
     this.#say('stopped');

@@ -18,6 +18,10 @@ export class SlotKeeper {
     this.#over = over;
   }
 
+  get held(): boolean {
+    return this.#slot !== null;
+  }
+
   /** The one that the last answer of play gave; the one before it is over by that. Null: none is needed. */
   take(slot: Slot | null): void {
     this.#life.abort();
