@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { match, open, settled, stands, stats, until, watchPlayhead, watchUrl } from './browser.mjs';
+import { match, open, SMALL, settled, stands, stats, until, watchPlayhead, watchUrl } from './browser.mjs';
 
 const LIFE_S = Number(process.env.PASS_LIFE_S ?? 0);
 
@@ -16,7 +16,7 @@ const LIMIT_MS = (RENEWALS + 2) * LIFE_S * 1_000;
 for (const player of ['hls', 'shaka']) {
   const name = `${player} plays on while its pass is renewed ${RENEWALS} times`;
   test(name, { skip: LIFE_S === 0 && 'PASS_LIFE_S is not set', timeout: LIMIT_MS + 90_000 }, async () => {
-    const { page, errors, slow, close } = await open();
+    const { page, errors, slow, close } = await open({ viewport: SMALL });
     const refused = [];
     const passes = new Set();
     let plays = 0;

@@ -14,6 +14,7 @@ const PERIOD: u64 = 8;
 /// before.
 const CLEAR: u64 = 64;
 
+#[ignore = "two browsers beside two encoders need more than two slow cores: ./test --long"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn chromium_plays_what_is_encrypted() {
     let (period, clear) = (PERIOD.to_string(), CLEAR.to_string());
