@@ -32,7 +32,14 @@ fn check(app: &str, folder: &Path, more: &[&str]) {
     let description = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/openapi.yaml");
     let examples = setting("OPENAPI_EXAMPLES", EXAMPLES).to_string();
     let mut command = schemathesis();
-    command.arg("--no-color").arg("run").arg(description).args(["--url", app, "--checks", CHECKS]);
+    let settings = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemathesis.toml");
+    command
+        .arg("--config-file")
+        .arg(settings)
+        .arg("--no-color")
+        .arg("run")
+        .arg(description)
+        .args(["--url", app, "--checks", CHECKS]);
     command.args(["--phases", "examples,coverage,fuzzing", "--max-examples", &examples, "--seed", SEED]);
     // One at a time: whoever asks much at once is told to come again, which is right and no finding.
     command.args(["--no-shrink", "--continue-on-failure", "--workers", "1", "--generation-database", "none"]);
