@@ -9,10 +9,15 @@ use super::limits::{PRESENT_MAX, PRESENT_SHARDS};
 use crate::catalog::Copy;
 use crate::whereabouts::Whereabouts;
 
+/// Hexadecimal digits of a fresh id, with which each session's name begins.
+const ID_CHARS: usize = 32;
+
 /// They.
 pub(crate) struct Present(Vec<Mutex<HashMap<u128, Seat>>>);
 
 struct Seat {
+    /// What its session's name has after the number.
+    tail: Box<str>,
     r#match: Arc<str>,
     address: Option<IpAddr>,
     /// UTC, milliseconds.
@@ -33,10 +38,11 @@ impl Present {
     /// A session begins; its last pass ends by then (UTC, milliseconds). When there are too many it is not kept, and ends
     /// no earlier than by itself.
     pub(crate) fn add(&self, session: &str, r#match: &str, address: Option<IpAddr>, end_ms: i64) {
-        let Ok(id) = u128::from_str_radix(session, 16) else { return };
+        let Some((number, tail)) = session.split_at_checked(ID_CHARS) else { return };
+        let Ok(id) = u128::from_str_radix(number, 16) else { return };
         let mut shard = self.shard((id % PRESENT_SHARDS as u128) as usize);
         if shard.len() < PRESENT_MAX / PRESENT_SHARDS {
-            shard.insert(id, Seat { r#match: r#match.into(), address, end_ms });
+            shard.insert(id, Seat { tail: tail.into(), r#match: r#match.into(), address, end_ms });
         } else {
             metrics::counter!("arrival_present_lost_total").increment(1);
         }
@@ -60,7 +66,7 @@ impl Present {
             self.shard(n).retain(|id, seat| {
                 let gone = is_dark(seat);
                 if gone {
-                    dark.push(format!("{id:032x}"));
+                    dark.push(format!("{id:032x}{}", seat.tail));
                 }
                 !gone
             });
@@ -83,12 +89,12 @@ mod tests {
         }
         present.add("no number", "final", None, 1_000);
         assert_eq!(count(&present), PRESENT_MAX / PRESENT_SHARDS);
-        present.add("7", "final", None, 2_000);
+        present.add(&format!("{:032x}-sd", 7), "final", None, 2_000);
         (0..PRESENT_SHARDS).for_each(|n| present.sweep(n, 1_000));
         assert_eq!(count(&present), 1);
         // Of a match that is no longer there.
         let gone = present.take_dark(&Copy::default(), &Whereabouts::default(), 1_000);
-        assert_eq!(gone, [format!("{:032x}", 7)]);
+        assert_eq!(gone, [format!("{:032x}-sd", 7)], "by the name that its pass has");
         assert_eq!(count(&present), 0);
     }
 }
