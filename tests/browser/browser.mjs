@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { READERS } from './blockcode.mjs';
+import { unexcused } from './machine.mjs';
 
 // The viewer's package holds the tools, so that there is one install.
 const tool = createRequire(new URL('../../web/package.json', import.meta.url));
@@ -156,20 +157,21 @@ export async function watchPlayhead(page) {
     const stood = (now) => now - since - (Math.max(0, video.currentTime - at) * 1000) / video.playbackRate;
     window.playheadStands = () => {
       const open = stood(performance.now());
-      return open > 250 ? [...stands, Math.round(open)] : stands;
+      return open > 250 ? [...stands, { ms: Math.round(open), at: Date.now() }] : stands;
     };
     setInterval(() => {
       if (video.currentTime === at) return;
       const now = performance.now();
       const ms = stood(now);
-      if (ms > 250) stands.push(Math.round(ms));
+      if (ms > 250) stands.push({ ms: Math.round(ms), at: Date.now() });
       [at, since] = [video.currentTime, now];
     }, 50);
   });
 }
 
-/** What {@link watchPlayhead} has noted. */
-export const stands = (page) => page.evaluate(() => window.playheadStands());
+/** What {@link watchPlayhead} has noted, ms each, without what the machine is to blame for. */
+export const stands = async (page) =>
+  unexcused('stalls', await page.evaluate(() => window.playheadStands())).map(({ ms }) => ms);
 
 export async function screenshot(page, name) {
   await mkdir(OUT, { recursive: true });

@@ -8,6 +8,7 @@ import { test } from 'node:test';
 
 import { READERS } from './blockcode.mjs';
 import { match, open, settled, stands, stats, until, watchPlayhead, watchUrl } from './browser.mjs';
+import { unexcused } from './machine.mjs';
 
 const JOIN_MS = Number(process.env.JOIN_MS);
 const ROTATION_MS = Number(process.env.ROTATION_MS);
@@ -73,7 +74,7 @@ async function watch(player) {
       player,
       licences: end.licences,
       stalls: await stands(page),
-      jumps: end.jumps.map((j) => j.ms),
+      jumps: unexcused('jumps', end.jumps).map((j) => j.ms),
       unread: readings.filter((ms) => ms === null).length,
       clear: readings.filter((ms) => ms !== null && ms < JOIN_MS).length,
       first: readings.filter((ms) => ms !== null && ms >= JOIN_MS && ms < ROTATION_MS).length,

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { match, open, settled, stands, stats, until, watchPlayhead, watchUrl } from './browser.mjs';
+import { unexcused } from './machine.mjs';
 
 const VAR = process.env.PAVILION_VAR;
 const KILLS = Number(process.env.BROWSER_KILLS ?? 4);
@@ -84,7 +85,7 @@ for (const [player, profile, most] of [
         await kill(n % 2 ? 'b' : 'a', n % 4 === 1 || n % 4 === 2);
       }
       const end = await stats(page);
-      const frameGaps = end.stalls.filter((s) => s.at - s.ms > from).map((s) => s.ms);
+      const frameGaps = unexcused('frame gaps', end.stalls.filter((s) => s.at - s.ms > from)).map((s) => s.ms);
       // Ordinary playback has no stall; low-latency playback is judged by what is seen, new frames.
       const stalls = profile === 'steady' ? await stands(page) : frameGaps;
       const jumps = end.jumps.filter((j) => j.at > from).map((j) => j.ms);

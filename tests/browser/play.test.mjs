@@ -17,6 +17,7 @@ import {
   watchPlayhead,
   watchUrl,
 } from './browser.mjs';
+import { unexcused } from './machine.mjs';
 
 const list = (name, all) => (process.env[name] ?? all).split(',');
 
@@ -50,7 +51,7 @@ for (const player of list('PLAYERS', 'hls,shaka')) {
           frames_read: pixels.length,
           stalls: stood,
           frame_gaps: frameGaps.map((s) => s.ms),
-          jumps: end.jumps.filter((j) => j.at > from).map((j) => j.ms),
+          jumps: unexcused('jumps', end.jumps.filter((j) => j.at > from)).map((j) => j.ms),
           hold_back_ms: end.holdBackMs,
           errors: end.errors,
           slow,

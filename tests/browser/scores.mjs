@@ -3,6 +3,9 @@
 import { READERS } from './blockcode.mjs';
 import { until } from './browser.mjs';
 
+/** A frame was drawn for its time within this, ms: one and a half frames. An older one is a repeat. */
+const REPEATED_MS = 60;
+
 /** The scoreboard, for a machine. */
 export const board = (page) =>
   page.evaluate(() => {
@@ -18,16 +21,17 @@ export const scored = (page, limitMs = 30_000) =>
  * Watches for a while. At each frame the board says what the frame says, or what the frame before the last change
  * said, and then not for longer than `lateMs`.
  *
- * @returns {{frames: number, unread: number, balls: number[], late: number[], wrong: object[]}} the numbers that were
- *   seen burned in, how late the board was at each change, and what was neither right nor late: early, or false
+ * @returns {{frames: number, unread: number, repeats: number, balls: number[], late: {ms: number, at: number}[], wrong: object[]}}
+ *   the numbers that were seen burned in, how late the board was at each change, and what was neither right nor late: early, or
+ *   false
  */
 export async function watchBalls(page, seconds) {
   await page.evaluate(READERS);
-  return page.evaluate(async (ms) => {
+  return page.evaluate(async ([ms, repeatedMs]) => {
     const video = document.querySelector('video');
     const element = document.querySelector('.scoreboard');
     const canvas = document.createElement('canvas');
-    const found = { frames: 0, unread: 0, balls: [], late: [], wrong: [] };
+    const found = { frames: 0, unread: 0, repeats: 0, balls: [], late: [], wrong: [] };
     let [burned, before, changedAt, waiting] = [null, null, 0, false];
     const end = performance.now() + ms;
     while (performance.now() < end) {
@@ -43,6 +47,12 @@ export async function watchBalls(page, seconds) {
         continue;
       }
       found.frames += 1;
+      // A ground that is late leaves frames out: an old picture stands for their time, and the board is of that time.
+      const { ok, ms: drawn } = window.readVenueMs(video, canvas);
+      if (ok && drawn < window.pavilion.stats().venueMs - repeatedMs) {
+        found.repeats += 1;
+        continue;
+      }
       if (ball !== burned) {
         if (waiting) found.wrong.push({ what: 'never shown', ball: burned });
         [before, burned, changedAt, waiting] = [burned, ball, now, true];
@@ -50,12 +60,12 @@ export async function watchBalls(page, seconds) {
       }
       const shown = element.dataset.ball === '' ? null : Number(element.dataset.ball);
       if (shown === burned) {
-        if (waiting) found.late.push(Math.round(now - changedAt));
+        if (waiting) found.late.push({ ms: Math.round(now - changedAt), at: Date.now() });
         waiting = false;
       } else if (!waiting || shown !== before) {
         found.wrong.push({ what: shown > burned ? 'early' : 'false', shown, burned, before, at: Math.round(now) });
       }
     }
     return found;
-  }, seconds * 1000);
+  }, [seconds * 1000, REPEATED_MS]);
 }

@@ -8,6 +8,7 @@ use tempfile::TempDir;
 use timeline::name::Letter;
 use timeline::{Position, Utc};
 
+use crate::machine::{self, Trouble};
 use crate::program::Program;
 use crate::web::Web;
 use crate::{process, until};
@@ -142,6 +143,7 @@ impl Match {
 
     /// Starts one.
     pub fn launch(options: &Options<'_>) -> Match {
+        machine::watch();
         let folder = tempfile::tempdir().unwrap();
         let var = folder.path().display().to_string();
         let mut args = vec!["run", "--no-open", "--port", "0", "--var", &var, "--size", options.size];
@@ -174,6 +176,11 @@ impl Match {
             status.tracks.iter().all(|t| t.segments >= 4).then_some(())
         })
         .await;
+    }
+
+    /// When the machine, or the ground on it, was in no state to show anything.
+    pub fn trouble(&self) -> Trouble {
+        Trouble::of(&self.program.log())
     }
 
     /// Its folder, with logs and `ports.json`.

@@ -5,6 +5,7 @@
 //! * [`scores`]: the score plane as separate processes, and its viewers.
 //! * [`process`]: who is whose child, and `kill -9`.
 //! * [`web`]: requests. [`follow`]: playlists read again and again, held against rfc8216bis and the grid.
+//! * [`machine`]: whether the machine did its part.
 //! * [`recorder`]: an origin that writes down what pipelines publish, and refuses when told to.
 //! * [`media`]: decoded pictures and sound. [`tools`]: foreign programs. [`feeds`]: contribution feeds.
 //!
@@ -17,6 +18,7 @@
 pub mod all;
 pub mod feeds;
 pub mod follow;
+pub mod machine;
 pub mod media;
 pub mod process;
 pub mod program;

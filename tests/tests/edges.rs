@@ -25,6 +25,13 @@ async fn list(web: &Web, url: &str) -> Playlist {
     read::playlist(&web.text(url).await).unwrap()
 }
 
+/// Stalls for which the machine is not to blame.
+fn unexcused(game: &Match, report: &loadgen::Report) -> usize {
+    let trouble = game.trouble();
+    let stalls = report.stalls.iter();
+    stalls.filter(|s| !trouble.excuses(s.since, timeline::Utc(s.since.0 + s.length_ms * 1_000))).count()
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_match_ends_for_everybody() {
     let game = Match::start(&Options::default()).await;
@@ -48,7 +55,7 @@ async fn a_match_ends_for_everybody() {
     for viewer in viewers {
         let report = viewer.await.unwrap().unwrap();
         assert!(report.finished, "the viewer saw the end: {report:#?}");
-        assert_eq!((report.fault_count, report.stalls.len()), (0, 0), "{report:#?}");
+        assert_eq!((report.fault_count, unexcused(&game, &report)), (0, 0), "{report:#?}");
     }
     for url in e2e::follow::tracks(&game.web, &game.master()).await {
         let list = until("the playlist's end", END_MAX, async || {
@@ -270,7 +277,7 @@ async fn rubbish_and_slow_clients_harm_nobody() {
     }
     stop.send(true).unwrap();
     let report = viewer.await.unwrap().unwrap();
-    assert_eq!((report.stalls.len(), report.fault_count), (0, 0), "{report:#?}");
+    assert_eq!((unexcused(&game, &report), report.fault_count), (0, 0), "{report:#?}");
     assert!(report.played_ms > 6_000, "{report:#?}");
     let log = game.program.log();
     assert!(!log.contains("panicked"), "{log}");

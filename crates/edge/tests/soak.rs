@@ -22,6 +22,9 @@ const SECONDS: u64 = 120;
 const CLIENTS: usize = 24;
 /// A request may join a fetch from one that has just died, before the edge has heard of it.
 const NOTICED: Duration = Duration::from_millis(500);
+/// A thread that is woken so much later than it wants to be is on a machine that stood still: whoever was hung up on meanwhile
+/// learns of it later, too.
+const STOOD: Duration = Duration::from_millis(100);
 /// Of the archive: three times what memory holds.
 const SEGMENTS: u64 = 300;
 const SEGMENT_BYTES: usize = 1_000_000;
@@ -81,12 +84,14 @@ impl Drop for Mortal {
     }
 }
 
-/// What excuses an error: an upstream that dies while it is asked, or that there is none.
+/// What excuses an error: an upstream that dies while it is asked, that there is none, or that all of this stood still.
 #[derive(Default)]
 struct Trouble {
     deaths: AtomicUsize,
     dying: AtomicBool,
     nobody: AtomicBool,
+    /// Of the machine.
+    pauses: AtomicUsize,
     /// Of the last death.
     at: Mutex<Option<Instant>>,
 }
@@ -105,6 +110,27 @@ impl Trouble {
         self.deaths.fetch_add(1, Ordering::SeqCst);
         kill();
         *self.at.lock().unwrap() = Some(Instant::now());
+    }
+
+    /// The machine stood still: to requests it is as if an upstream had died.
+    fn felt(&self) {
+        self.pauses.fetch_add(1, Ordering::SeqCst);
+        self.deaths.fetch_add(1, Ordering::SeqCst);
+        *self.at.lock().unwrap() = Some(Instant::now());
+    }
+
+    /// Watches the machine, until the test's process ends.
+    fn notice_pauses(self: &Arc<Self>) {
+        let trouble = Arc::downgrade(self);
+        std::thread::spawn(move || {
+            while let Some(trouble) = trouble.upgrade() {
+                let tick = Instant::now();
+                std::thread::sleep(Duration::from_millis(10));
+                if tick.elapsed() > STOOD {
+                    trouble.felt();
+                }
+            }
+        });
     }
 
     fn over(&self, alive: usize) {
@@ -186,6 +212,7 @@ async fn nothing_grows_and_nothing_is_wrong_while_upstreams_die() {
     // Good ones, errors that are excused, and others.
     let counts: Arc<[AtomicU64; 3]> = Arc::default();
     let trouble = Arc::new(Trouble::default());
+    trouble.notice_pauses();
     let viewers: Vec<_> = (0..CLIENTS)
         .map(|_| {
             let (client, counts, trouble) = (Client::of(&edge), counts.clone(), trouble.clone());
@@ -228,8 +255,9 @@ async fn nothing_grows_and_nothing_is_wrong_while_upstreams_die() {
     }
     let [good, excused, bad] = [0, 1, 2].map(|count: usize| counts[count].load(Ordering::Relaxed));
     println!(
-        "{good} good, {excused} errors while upstreams died or were dead, {bad} at other times; at most {descriptors_max} \
-         descriptors, {} MB",
+        "{good} good, {excused} errors while upstreams died or were dead, {bad} at other times; the machine stood still \
+         {} times; at most {descriptors_max} descriptors, {} MB",
+        trouble.pauses.load(Ordering::SeqCst),
         resident_max / 1_000_000
     );
     assert!(good > 20 * seconds, "{good} good in {seconds} s");

@@ -156,7 +156,10 @@ fn arguments(plan: &Plan, preset: &str, start: Start) -> Vec<String> {
     }
     for (n, language) in plan.audio.iter().enumerate() {
         let bitrate = format!("{}k", language.kbps);
-        args.extend(["-map", &format!("[a{n}]"), "-c:a", "aac", "-b:a", &bitrate].map(String::from));
+        // The coder that ffmpeg calls better from 64 kbit/s on, at a third of the other's time: with three languages
+        // the sound cost more than a rung of the picture.
+        let coder = ["-c:a", "aac", "-aac_coder", "fast", "-b:a", &bitrate];
+        args.extend(["-map", &format!("[a{n}]")].into_iter().chain(coder).map(String::from));
         args.extend(output(plan.video.len() + n));
     }
     args

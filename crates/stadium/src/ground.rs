@@ -118,7 +118,7 @@ fn encoder(size: Size, first: i64) -> Command {
         .args(["-g", &gop, "-keyint_min", &gop, "-sc_threshold", "0", "-bf", "0", "-x264-params", "aud=1"])
         .args(["-b:v", &rate.to_string(), "-maxrate", &rate.to_string()])
         .args(["-bufsize", &(rate * VBV_MS / 1_000).to_string()])
-        .args(["-c:a", "aac", "-b:a", "128k"])
+        .args(["-c:a", "aac", "-aac_coder", "fast", "-b:a", "128k"])
         .args(["-f", "mpegts", "-muxdelay", "0", "-muxpreload", "0", "-output_ts_offset", &offset])
         .args(["-pes_payload_size", "0", "-flush_packets", "1", "-pat_period", "0.2", "-sdt_period", "2"])
         .args(["-mpegts_flags", "+initial_discontinuity", "pipe:1"]);
