@@ -184,6 +184,9 @@ fn object<T: serde::de::DeserializeOwned>(text: &[u8]) -> Result<T, String> {
     }
 }
 
+/// Characters of a fresh id, with which each session's name begins.
+const FRESH_ID_CHARS: usize = 32;
+
 /// An id that nobody can guess, of 128 bits.
 fn fresh_id() -> String {
     let mut bytes = [0; 16];

@@ -83,11 +83,16 @@ export async function advice(signal: AbortSignal): Promise<void> {
   obey(await requestJson('/v1/advice', readAdvice, { signal, retries: 0 }));
 }
 
-/** `POST /v1/matches/{match}/play`, as whoever is signed in. Its advice is obeyed from then on. */
-export async function play(match: string, signal: AbortSignal): Promise<Play> {
+/**
+ * `POST /v1/matches/{match}/play`, as whoever is signed in. Its advice is obeyed from then on.
+ *
+ * @param stream the one that this page plays already: it goes on
+ */
+export async function play(match: string, stream: string | null, signal: AbortSignal): Promise<Play> {
   const url = `/v1/matches/${encodeURIComponent(match)}/play`;
   const name = deviceName(navigator.userAgent);
   const headers: Record<string, string> = name === '' ? {} : { 'pavilion-device-name': name };
+  if (stream !== null) headers['pavilion-stream'] = stream;
   const play = await askAsMe(url, readPlay, { method: 'POST', headers, signal });
   obey(play.advice);
   return play;

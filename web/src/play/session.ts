@@ -145,11 +145,11 @@ export class Session {
     await this.#keys?.destroy();
   }
 
-  /** A new token for the score. It comes with a new slot for this device. */
+  /** A new token for the score. */
   async scores(signal: AbortSignal): Promise<api.Scores | null> {
     // Who is not let in takes no slot for the score's sake.
     if (this.state === 'stopped' || this.state === 'refused') throw new TypeError(this.state);
-    const { slot, scores } = await api.play(this.#match, signal);
+    const { slot, scores } = await api.play(this.#match, this.#slot.stream, signal);
     this.#slot.take(slot);
     return scores;
   }
@@ -243,7 +243,7 @@ export class Session {
       // The player's code comes while the match is asked for.
       const [make, play] = await Promise.all([
         factory(this.settings.player),
-        api.play(this.#match, signal),
+        api.play(this.#match, this.#slot.stream, signal),
         this.#clock.sync(),
       ]);
       this.#slot.take(play.slot);
@@ -269,7 +269,7 @@ export class Session {
   /** Says why it is not shown; what opens at a known time is opened then. */
   async #refuse(problem: Problem, signal: AbortSignal): Promise<void> {
     // Whose place another device has now learns that before its next heartbeat would tell.
-    if (problem.kind === 'devices' && this.#slot.held) {
+    if (problem.kind === 'devices' && this.#slot.stream !== null) {
       await this.#stopped();
       return;
     }
@@ -368,7 +368,7 @@ export class Session {
 
   /** A new pass for what is playing. By when it must be asked for again. */
   async #again(pass: Pass, playlist: string, signal: AbortSignal): Promise<number> {
-    const play = await api.play(this.#match, signal);
+    const play = await api.play(this.#match, this.#slot.stream, signal);
     this.#slot.take(play.slot);
     if (play.playlist === null || !pass.takeFrom(play.playlist, playlist)) await this.#rebuild();
     return play.untilMs;
@@ -423,7 +423,7 @@ export class Session {
         if (error.status !== 401 && error.status !== 403) continue;
         if (error.problem?.members.reason === 'revoked') await this.#stopped();
         signal.throwIfAborted();
-        now = await api.play(this.#match, signal);
+        now = await api.play(this.#match, this.#slot.stream, signal);
         this.#slot.take(now.slot);
         at = now.playlist ?? at;
       }

@@ -18,8 +18,9 @@ export class SlotKeeper {
     this.#over = over;
   }
 
-  get held(): boolean {
-    return this.#slot !== null;
+  /** The stream that has it. */
+  get stream(): string | null {
+    return this.#slot?.id ?? null;
   }
 
   /** The one that the last answer of play gave; the one before it is over by that. Null: none is needed. */

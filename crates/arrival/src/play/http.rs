@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::answer::{Allowed, Angle, Answer, Lengths, Licence, Scores, Stream};
 use super::limits::{ADVICE_S, DEVICE_NAME_MAX, EARLY_MS, MATCHES_S, PLACED_SHARE, SPREAD_SHARE};
 use super::{Asker, Grant, Problem};
+use crate::FRESH_ID_CHARS;
 use crate::catalog::{Match, Plan, Programme, Show, Status};
 use crate::door::Door;
 use crate::entitlement::{Checked, Granted, decide, weigh};
@@ -141,7 +142,8 @@ async fn play(
     let session = crate::fresh_id();
     let entry = enter(&door, &viewer, show, &session, now_ms).await?;
     let session = if entry.provisional { session } else { named(session, entry.plan) };
-    let stream = slot(&door, &viewer, &entry, one, &session, &headers, now_ms)?;
+    // A page that asks again goes on with the session that it has, and whatever else is bound to that goes on, too.
+    let session = going_on(&door, &viewer, &entry, one, &headers).unwrap_or(session);
 
     let epoch = one.epoch.unwrap_or(door.config.epoch);
     let open: Vec<&Programme> = show.programmes.iter().filter(|p| !p.angle || entry.plan.angles).collect();
@@ -151,6 +153,7 @@ async fn play(
     let back_ms = now_ms + renewed_ms - fastrand::i64(0..=renewed_ms / SPREAD_SHARE);
     let back_ms = if entry.provisional { i64::MAX } else { back_ms };
     let end_ms = [shown.until_ms, entry.until_ms].into_iter().flatten().fold(back_ms, i64::min);
+    let stream = slot(&door, &viewer, &entry, one, &session, &headers, (now_ms, end_ms))?;
     let grant = Grant {
         session: session.clone(),
         path: format!("/{}/{}/", one.id, epoch.run()),
@@ -268,6 +271,20 @@ async fn enter<'a>(
     Ok(Entry { plan, until_ms: Some(pass.until_ms), provisional: true, waited: true })
 }
 
+/// The session that the page says it has, if that is one of theirs, of this device, this match and a plan that is like theirs.
+fn going_on(
+    door: &Door,
+    viewer: &Viewer,
+    entry: &Entry<'_>,
+    one: &Match,
+    headers: &HeaderMap,
+) -> Option<String> {
+    let account = viewer.account.as_ref().filter(|_| !entry.provisional)?;
+    let id = headers.get("pavilion-stream")?.to_str().ok()?;
+    let like = named(id.get(..FRESH_ID_CHARS)?.to_owned(), entry.plan) == id;
+    (like && door.slots.goes_on(account, id, &viewer.device, &one.id)).then(|| id.to_owned())
+}
+
 /// A slot for the stream, if somebody is logged in. How many devices they use is not asked of who was not checked.
 fn slot(
     door: &Door,
@@ -276,7 +293,7 @@ fn slot(
     one: &Match,
     session: &str,
     headers: &HeaderMap,
-    now_ms: i64,
+    (now_ms, end_ms): (i64, i64),
 ) -> Result<Option<Stream>, Problem> {
     let Some(account) = &viewer.account else { return Ok(None) };
     let name = headers.get("pavilion-device-name").and_then(|v| std::str::from_utf8(v.as_bytes()).ok());
@@ -289,9 +306,12 @@ fn slot(
         r#match: one.id.clone(),
         since_ms: now_ms,
         heard_ms: now_ms,
+        until_ms: end_ms,
+        left: false,
     };
     let devices = entry.plan.devices.filter(|_| !entry.provisional);
-    door.slots.take(account, stream, devices).map_err(|taken| Problem::devices(&taken))?;
+    let over = door.slots.take(account, stream, devices).map_err(|taken| Problem::devices(&taken))?;
+    over.iter().for_each(|session| door.passes.revoke(session));
     let heartbeat = format!("/v1/streams/{session}/heartbeat");
     Ok(Some(Stream { id: session.to_owned(), heartbeat, every_s: HEARTBEAT_S }))
 }

@@ -6,11 +6,9 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::limits::{PRESENT_MAX, PRESENT_SHARDS};
+use crate::FRESH_ID_CHARS;
 use crate::catalog::Copy;
 use crate::whereabouts::Whereabouts;
-
-/// Hexadecimal digits of a fresh id, with which each session's name begins.
-const ID_CHARS: usize = 32;
 
 /// They.
 pub(crate) struct Present(Vec<Mutex<HashMap<u128, Seat>>>);
@@ -38,7 +36,7 @@ impl Present {
     /// A session begins; its last pass ends by then (UTC, milliseconds). When there are too many it is not kept, and ends
     /// no earlier than by itself.
     pub(crate) fn add(&self, session: &str, r#match: &str, address: Option<IpAddr>, end_ms: i64) {
-        let Some((number, tail)) = session.split_at_checked(ID_CHARS) else { return };
+        let Some((number, tail)) = session.split_at_checked(FRESH_ID_CHARS) else { return };
         let Ok(id) = u128::from_str_radix(number, 16) else { return };
         let mut shard = self.shard((id % PRESENT_SHARDS as u128) as usize);
         if shard.len() < PRESENT_MAX / PRESENT_SHARDS {

@@ -45,14 +45,14 @@ async fn list(State(door): State<Arc<Door>>, Asker(viewer): Asker) -> Json<Value
     Json(json!({ "streams": all.collect::<Value>() }))
 }
 
-/// Ends a stream, of whatever device: its slot is free, and its pass is taken back.
+/// Ends a stream, of whatever device: its slot is free. The pass of another device is taken back.
 async fn stop(
     State(door): State<Arc<Door>>,
     Asker(viewer): Asker,
     id: Result<Path<String>, PathRejection>,
 ) -> Response {
     let id = named(id);
-    if viewer.account.as_ref().is_some_and(|account| door.slots.stop(account, &id)) {
+    if viewer.account.as_ref().is_some_and(|account| door.slots.stop(account, &id, &viewer.device)) {
         door.passes.revoke(&id);
     }
     // What is over is over, also if it was before.
