@@ -414,6 +414,8 @@ export class Session {
         return { play: now, playlist: at };
       } catch (error) {
         if (!(error instanceof RequestError)) throw error;
+        // Stopped meanwhile: what that said stays.
+        signal.throwIfAborted();
         this.#say(navigator.onLine ? 'not-started' : 'offline');
         // That it is not there yet is an answer; what is none is for the policy.
         if (error.status === 404) {
