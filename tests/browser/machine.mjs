@@ -1,7 +1,7 @@
-// Whether the machine did its part: what a viewer misses while all of it stands still, or while the ground itself is late, is no
-// fault of the product. The evidence is taken independently of it. The same as tests/src/machine.rs, for suites in a browser.
+// Whether the machine did its part: what a viewer misses while all of it stands still, while it has more to do than it can, or
+// while the ground itself is late, is no fault of the product. The evidence is taken independently of it. The same as tests/src/machine.rs, for suites in a browser.
 //
-// Environment: PAVILION_VAR, the folder with the run.log of the match (none: pauses alone are evidence).
+// Environment: PAVILION_VAR, the folder with the run.log of the match (none: its ground is no evidence).
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,6 +9,8 @@ import { Worker } from 'node:worker_threads';
 
 /** A watch that is woken this much later than it wants to be was on a machine that stood still, ms. */
 const LATE_MS = 300;
+/** Of each second somebody may wait for a processor so long by the kernel's count; more is a machine with more to do than it can. */
+const PRESSED = 0.8;
 /** Viewers may feel it for so long: the most that one is behind, and a restart that it made longer. */
 const FELT_MS = 12_000;
 /** What came of it may be dated before the watch has noted it. */
@@ -18,17 +20,33 @@ const PAUSES_MAX = 10_000;
 // A thread of its own, so that a busy suite is not taken for a machine that stood still. The first place counts, the others hold ends.
 const shared = new Float64Array(new SharedArrayBuffer(8 * (PAUSES_MAX + 1)));
 const watch = `
-  const { workerData: { shared, late, most } } = require('node:worker_threads');
+  const { workerData: { shared, late, pressed, most } } = require('node:worker_threads');
+  const { readFileSync } = require('node:fs');
+  const waited = () => {
+    try {
+      return Number(/total=(\\d+)/.exec(readFileSync('/proc/pressure/cpu', 'utf8'))[1]) / 1000;
+    } catch {
+      return 0;
+    }
+  };
+  let [second, before] = [Date.now(), waited()];
   const never = new Int32Array(new SharedArrayBuffer(4));
   for (;;) {
     const slept = Date.now();
     Atomics.wait(never, 0, 0, 20);
-    if (Date.now() - slept > 20 + late && shared[0] < most) {
+    const now = Date.now();
+    let trouble = now - slept > 20 + late;
+    if (now - second >= 1000) {
+      const count = waited();
+      trouble ||= count - before > pressed * (now - second);
+      [second, before] = [now, count];
+    }
+    if (trouble && shared[0] < most) {
       shared[shared[0] + 1] = Date.now();
       shared[0] += 1;
     }
   }`;
-new Worker(watch, { eval: true, workerData: { shared, late: LATE_MS, most: PAUSES_MAX } }).unref();
+new Worker(watch, { eval: true, workerData: { shared, late: LATE_MS, pressed: PRESSED, most: PAUSES_MAX } }).unref();
 
 function lateGround() {
   if (!process.env.PAVILION_VAR) return [];

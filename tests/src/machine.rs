@@ -1,11 +1,11 @@
 //! Whether the machine did its part. Media comes in real time; on a machine that is shared, all of it may stand still for
-//! a second, or get so little time that the ground itself is late. What a viewer misses then is no fault of the product,
+//! a second, or get so little time that nothing is in time. What a viewer misses then is no fault of the product,
 //! and a test that says it were is one that nobody believes. So what a viewer saw is excused where there is evidence, taken
 //! independently of the product, that nothing could have shown it; what is wrong at any speed is never excused.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use timeline::Utc;
 
@@ -13,6 +13,9 @@ use timeline::Utc;
 const TICK: Duration = Duration::from_millis(20);
 /// A machine that wakes it later than this stood still: a third of what a low-latency viewer has in hand.
 const LATE: Duration = Duration::from_millis(300);
+/// In each second somebody may wait for a processor for so much of it, by the kernel's count (`/proc/pressure/cpu`). More
+/// is a machine with more to do than it can: it does not stand still, but nothing on it is in time.
+const PRESSED: Duration = Duration::from_millis(800);
 /// Kept: more than any test has, the newest.
 const PAUSES_MAX: usize = 10_000;
 /// For so long after it viewers may feel it: the most that one is behind, and a restart that it made longer.
@@ -20,18 +23,25 @@ const FELT_US: i64 = 12_000_000;
 /// What came of it may be dated before the watch has noted it, by this much.
 const BEFORE_US: i64 = 2_000_000;
 
-/// Ends of pauses.
+/// When there was trouble.
 static PAUSES: OnceLock<Mutex<VecDeque<Utc>>> = OnceLock::new();
 
 /// Watches from now on, once for each process.
 pub fn watch() {
     PAUSES.get_or_init(|| {
         std::thread::spawn(|| {
+            let (mut second, mut waited) = (Instant::now(), waited());
             loop {
                 // By the clock that goes on while a machine is suspended.
                 let slept = SystemTime::now();
                 std::thread::sleep(TICK);
-                if slept.elapsed().is_ok_and(|took| took > TICK + LATE) {
+                let mut trouble = slept.elapsed().is_ok_and(|took| took > TICK + LATE);
+                if second.elapsed() >= Duration::from_secs(1) {
+                    let now = self::waited();
+                    trouble |= now.saturating_sub(waited) > PRESSED.mul_f64(second.elapsed().as_secs_f64());
+                    (second, waited) = (Instant::now(), now);
+                }
+                if trouble {
                     let mut pauses = pauses().lock().unwrap_or_else(PoisonError::into_inner);
                     pauses.push_back(now());
                     if pauses.len() > PAUSES_MAX {
@@ -44,6 +54,13 @@ pub fn watch() {
     });
 }
 
+/// For how long somebody has waited for a processor since this machine was started. Nothing where the kernel does not count.
+fn waited() -> Duration {
+    let counts = std::fs::read_to_string("/proc/pressure/cpu").unwrap_or_default();
+    let total = counts.lines().next().and_then(|some| some.rsplit_once("total="));
+    Duration::from_micros(total.and_then(|(_, total)| total.parse().ok()).unwrap_or_default())
+}
+
 fn now() -> Utc {
     Utc(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_micros() as i64))
 }
@@ -52,7 +69,7 @@ fn pauses() -> &'static Mutex<VecDeque<Utc>> {
     PAUSES.get_or_init(Mutex::default)
 }
 
-/// When the machine was in no state to show anything: pauses since [`watch`], and when a ground wrote into its log that
+/// When the machine was in no state to show anything: what was noted since [`watch`], and when a ground wrote into its log that
 /// it was late.
 #[derive(Clone, Debug, Default)]
 pub struct Trouble(Vec<Utc>);
