@@ -12,6 +12,7 @@ mod nursery;
 mod proc;
 mod scores;
 mod stats;
+mod taken;
 mod video;
 mod wire;
 
@@ -23,7 +24,6 @@ use anyhow::Context;
 use clap::{Parser, Subcommand};
 use tokio::signal::unix::{SignalKind, signal};
 
-use figure::Figure;
 use nursery::Nursery;
 
 /// Measures Pavilion on this machine. Nothing else should be running: the figures are of latency and of cores.
@@ -156,10 +156,4 @@ async fn interrupted() {
         _ = int.recv() => {}
         _ = term.recv() => {}
     }
-}
-
-/// Takes a figure: for the reader at once, for `--json` at the end.
-fn take(figures: &mut Vec<Figure>, figure: Figure) {
-    println!("{figure}");
-    figures.push(figure);
 }

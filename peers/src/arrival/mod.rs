@@ -17,8 +17,9 @@ use std::path::Path;
 use crate::air::Picture;
 use crate::edge::passes;
 use crate::figure::Figure;
+use crate::machine;
 use crate::nursery::Nursery;
-use crate::{machine, take};
+use crate::taken::Taken;
 use rig::Rig;
 
 /// What to measure.
@@ -123,75 +124,54 @@ pub(crate) async fn run(config: &Config, root: &Path, nursery: &Nursery, figures
         }
         _ => println!(),
     }
-    let mut bench = Bench { config, figures, failed: false };
+    let mut bench = Bench { config, taken: Taken::new(&config.only, figures) };
     match Rig::new(nursery, root) {
         Ok(rig) => bench.all(&rig, &plan).await,
-        Err(error) => bench.fail("anything", &error),
+        Err(error) => bench.taken.fail("anything", &error),
     }
-    !bench.failed
+    !bench.taken.failed
 }
 
 struct Bench<'a> {
     config: &'a Config,
-    figures: &'a mut Vec<Figure>,
-    failed: bool,
+    taken: Taken<'a>,
 }
 
 impl Bench<'_> {
     async fn all(&mut self, rig: &Rig<'_>, plan: &Plan) {
-        if self.wants(&passes::IDS) {
+        if self.taken.wants(&passes::IDS) {
             let measured = passes::measure(rig.nursery, rig.root, plan.pairs, plan.pair_s).await;
-            self.take("passes at the edge", measured);
+            self.taken.take("passes at the edge", measured);
             rig.nursery.empty().await;
         }
-        if self.wants(&play::SQLITE) {
+        if self.taken.wants(&play::SQLITE) {
             let measured = play::measure(rig, plan, play::SQLITE, ("SQLite", play::MANNER)).await;
-            self.take("play", measured);
+            self.taken.take("play", measured);
             rig.nursery.empty().await;
         }
-        if self.wants(&[login::ID]) {
+        if self.taken.wants(&[login::ID]) {
             let measured = login::measure(rig, plan).await;
-            self.take("logging in", measured);
+            self.taken.take("logging in", measured);
             rig.nursery.empty().await;
         }
-        if self.wants(&spikes::IDS) {
+        if self.taken.wants(&spikes::IDS) {
             let measured = spikes::measure(rig, plan).await;
-            self.take("spikes", measured);
+            self.taken.take("spikes", measured);
             rig.nursery.empty().await;
         }
-        if self.wants(&overload::IDS) {
+        if self.taken.wants(&overload::IDS) {
             let measured = overload::measure(rig, plan).await;
-            self.take("overload", measured);
+            self.taken.take("overload", measured);
             rig.nursery.empty().await;
         }
-        if self.wants(&storm::IDS) {
+        if self.taken.wants(&storm::IDS) {
             let measured = storm::measure(rig, plan).await;
-            self.take("the storm", measured);
+            self.taken.take("the storm", measured);
             rig.nursery.empty().await;
         }
-        if self.wants(&[tap::ID]) {
+        if self.taken.wants(&[tap::ID]) {
             let measured = tap::measure(rig, &self.config.picture, plan).await;
-            self.take("a tap in the browser", measured);
+            self.taken.take("a tap in the browser", measured);
         }
-    }
-
-    fn wants(&self, ids: &[&str]) -> bool {
-        self.config.only.is_empty() || self.config.only.iter().any(|id| ids.contains(&id.as_str()))
-    }
-
-    fn take(&mut self, what: &str, measured: anyhow::Result<Vec<Figure>>) {
-        match measured {
-            Ok(measured) => {
-                for figure in measured.into_iter().filter(|f| self.wants(&[f.id])).collect::<Vec<_>>() {
-                    take(self.figures, figure);
-                }
-            }
-            Err(error) => self.fail(what, &error),
-        }
-    }
-
-    fn fail(&mut self, what: &str, error: &anyhow::Error) {
-        println!("FAIL  could not measure {what}: {error:#}");
-        self.failed = true;
     }
 }

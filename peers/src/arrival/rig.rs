@@ -108,12 +108,14 @@ impl<'a> Rig<'a> {
         } else {
             self.nursery.role(&name, &args)?
         };
-        let admin = format!("http://{admin}");
         until("the door listens", READY_MAX, async || {
             child.check()?;
-            Ok(TcpStream::connect(listen).await.ok().map(drop))
+            // Its operators' port comes after the other.
+            let both = TcpStream::connect(listen).await.is_ok() && TcpStream::connect(admin).await.is_ok();
+            Ok(both.then_some(()))
         })
         .await?;
+        let admin = format!("http://{admin}");
         let door = Door { child, addr: listen, keys: dir.join("keys"), dir, admin, pinned: manner.pinned };
         self.send(Method::PUT, &format!("{}/admin/arrival/catalog", door.admin), &catalog()).await?;
         if manner.copy {

@@ -24,7 +24,8 @@ use std::time::Duration;
 
 use crate::figure::Figure;
 use crate::nursery::Nursery;
-use crate::{installed, machine, take};
+use crate::taken::Taken;
+use crate::{installed, machine};
 use product::Product;
 use rig::{Manner, Rig};
 
@@ -121,7 +122,7 @@ impl Plan {
 pub(crate) async fn run(config: &Config, root: &Path, nursery: &Nursery, figures: &mut Vec<Figure>) -> bool {
     let plan = Plan::new(config.quick);
     println!("On {}{}", machine::machine(), if plan.quick { "; a quick run" } else { "" });
-    let mut bench = Bench { config, figures, plan, failed: false };
+    let mut bench = Bench { config, taken: Taken::new(&config.only, figures), plan };
     let products = bench.products().await;
     match machine::load() {
         Some(load) if load > 0.5 => {
@@ -131,16 +132,15 @@ pub(crate) async fn run(config: &Config, root: &Path, nursery: &Nursery, figures
     }
     match Rig::new(nursery, root, products).await {
         Ok(rig) => bench.all(&rig).await,
-        Err(error) => bench.fail("an origin and a certificate", &error),
+        Err(error) => bench.taken.fail("an origin and a certificate", &error),
     }
-    !bench.failed
+    !bench.taken.failed
 }
 
 struct Bench<'a> {
     config: &'a Config,
-    figures: &'a mut Vec<Figure>,
+    taken: Taken<'a>,
     plan: Plan,
-    failed: bool,
 }
 
 impl Bench<'_> {
@@ -169,9 +169,9 @@ impl Bench<'_> {
     async fn all(&mut self, rig: &Rig<'_>) {
         let plan = self.plan;
         for (ids, tls) in [(hits::PLAIN, false), (hits::TLS, true)] {
-            if self.wants(&ids) {
+            if self.taken.wants(&ids) {
                 let costs = hits::measure(rig, &plan, tls).await;
-                self.take("the cost of hits", costs);
+                self.taken.take("the cost of hits", costs);
                 rig.nursery.empty().await;
             }
         }
@@ -183,24 +183,24 @@ impl Bench<'_> {
             uncacheable::IDS[1],
             drip::JOIN,
         ];
-        if self.wants(&crowds) || self.wants(&[drip::LEAVES, expired::ID, late::ID]) {
+        if self.taken.wants(&crowds) || self.taken.wants(&[drip::LEAVES, expired::ID, late::ID]) {
             self.crowds(rig).await;
             rig.nursery.empty().await;
         }
-        if self.wants(&[idle::ID]) {
+        if self.taken.wants(&[idle::ID]) {
             let idle = idle::measure(rig, &plan).await;
-            self.take("idle connections", idle);
+            self.taken.take("idle connections", idle);
             rig.nursery.empty().await;
         }
-        if self.wants(&[storm::ID]) {
+        if self.taken.wants(&[storm::ID]) {
             let storm = storm::measure(rig, &plan).await;
-            self.take("the storm", storm);
+            self.taken.take("the storm", storm);
             rig.nursery.empty().await;
         }
-        if self.wants(&[suite::ID]) {
+        if self.taken.wants(&[suite::ID]) {
             let with_peers = self.config.peers_cache_tests && !self.config.alone;
             let suite = suite::measure(rig, self.config.cache_tests.as_deref(), with_peers).await;
-            self.take("http-cache-tests", suite);
+            self.taken.take("http-cache-tests", suite);
         }
     }
 
@@ -209,55 +209,35 @@ impl Bench<'_> {
         let plan = self.plan;
         let served = match rig.serve_all(Manner::default()).await {
             Ok(served) => served,
-            Err(error) => return self.fail("what clients see", &error),
+            Err(error) => return self.taken.fail("what clients see", &error),
         };
-        if self.wants(&cold::SMALL) {
+        if self.taken.wants(&cold::SMALL) {
             let figures = cold::small(rig, &served, &plan).await;
-            self.take("cold requests", Ok(figures));
+            self.taken.take("cold requests", Ok(figures));
         }
-        if self.wants(&[cold::LARGE]) {
+        if self.taken.wants(&[cold::LARGE]) {
             let figures = cold::large(rig, &served, &plan).await;
-            self.take("cold requests", Ok(figures));
+            self.taken.take("cold requests", Ok(figures));
         }
-        if self.wants(&uncacheable::IDS) {
+        if self.taken.wants(&uncacheable::IDS) {
             let figures = uncacheable::measure(rig, &served, &plan).await;
-            self.take("uncacheable answers", Ok(figures));
+            self.taken.take("uncacheable answers", Ok(figures));
         }
-        if self.wants(&[drip::JOIN]) {
+        if self.taken.wants(&[drip::JOIN]) {
             let figures = drip::join(rig, &served, &plan).await;
-            self.take("the drip", Ok(figures));
+            self.taken.take("the drip", Ok(figures));
         }
-        if self.wants(&[drip::LEAVES]) {
+        if self.taken.wants(&[drip::LEAVES]) {
             let figures = drip::leaves(rig, &served, &plan).await;
-            self.take("the drip", Ok(figures));
+            self.taken.take("the drip", Ok(figures));
         }
-        if self.wants(&[expired::ID]) {
+        if self.taken.wants(&[expired::ID]) {
             let figures = expired::measure(rig, &served, &plan).await;
-            self.take("expired objects", Ok(figures));
+            self.taken.take("expired objects", Ok(figures));
         }
-        if self.wants(&[late::ID]) {
+        if self.taken.wants(&[late::ID]) {
             let figures = late::measure(rig, &served, &plan).await;
-            self.take("late objects", Ok(figures));
+            self.taken.take("late objects", Ok(figures));
         }
-    }
-
-    fn wants(&self, ids: &[&str]) -> bool {
-        self.config.only.is_empty() || self.config.only.iter().any(|id| ids.contains(&id.as_str()))
-    }
-
-    fn take(&mut self, what: &str, measured: anyhow::Result<Vec<Figure>>) {
-        match measured {
-            Ok(measured) => {
-                for figure in measured.into_iter().filter(|f| self.wants(&[f.id])).collect::<Vec<_>>() {
-                    take(self.figures, figure);
-                }
-            }
-            Err(error) => self.fail(what, &error),
-        }
-    }
-
-    fn fail(&mut self, what: &str, error: &anyhow::Error) {
-        println!("FAIL  could not measure {what}: {error:#}");
-        self.failed = true;
     }
 }

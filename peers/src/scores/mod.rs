@@ -17,8 +17,9 @@ mod rig;
 use std::path::Path;
 
 use crate::figure::Figure;
+use crate::machine;
 use crate::nursery::Nursery;
-use crate::{machine, take};
+use crate::taken::Taken;
 use product::Peer;
 use rig::Rig;
 
@@ -87,12 +88,12 @@ pub(crate) async fn run(config: &Config, root: &Path, nursery: &Nursery, figures
         }
         _ => println!(),
     }
-    let mut bench = Bench { config, figures, failed: false };
+    let mut bench = Bench { taken: Taken::new(&config.only, figures) };
     match Rig::new(nursery, root, peers) {
         Ok(rig) => bench.all(&rig, &plan).await,
-        Err(error) => bench.fail("anything", &error),
+        Err(error) => bench.taken.fail("anything", &error),
     }
-    !bench.failed
+    !bench.taken.failed
 }
 
 /// Those that are installed; says which, and which are not.
@@ -116,58 +117,36 @@ async fn peers(config: &Config, root: &Path) -> Vec<Peer> {
 }
 
 struct Bench<'a> {
-    config: &'a Config,
-    figures: &'a mut Vec<Figure>,
-    failed: bool,
+    taken: Taken<'a>,
 }
 
 impl Bench<'_> {
     async fn all(&mut self, rig: &Rig<'_>, plan: &Plan) {
-        if self.wants(&[fanout::DELIVERIES]) {
+        if self.taken.wants(&[fanout::DELIVERIES]) {
             let measured = fanout::deliveries(rig, plan).await;
-            self.take("deliveries", measured);
+            self.taken.take("deliveries", measured);
             rig.nursery.empty().await;
         }
-        if self.wants(&[fanout::FANOUT]) {
+        if self.taken.wants(&[fanout::FANOUT]) {
             let measured = fanout::fanout(rig, plan).await;
-            self.take("the fan-out", measured);
+            self.taken.take("the fan-out", measured);
             rig.nursery.empty().await;
         }
-        if self.wants(&[idle::ID]) {
+        if self.taken.wants(&[idle::ID]) {
             let measured = idle::measure(rig, plan).await;
-            self.take("idle sockets", measured);
+            self.taken.take("idle sockets", measured);
             rig.nursery.empty().await;
         }
         for (id, coalesce_ms) in [(ingest::PLAIN, 0), (ingest::COALESCED, ingest::WINDOW_MS)] {
-            if self.wants(&[id]) {
+            if self.taken.wants(&[id]) {
                 let measured = ingest::measure(rig, plan, id, coalesce_ms).await;
-                self.take("ingest to flush", measured);
+                self.taken.take("ingest to flush", measured);
                 rig.nursery.empty().await;
             }
         }
-        if self.wants(&[held::ID]) {
+        if self.taken.wants(&[held::ID]) {
             let measured = held::measure(rig, plan).await;
-            self.take("sockets held", measured);
+            self.taken.take("sockets held", measured);
         }
-    }
-
-    fn wants(&self, ids: &[&str]) -> bool {
-        self.config.only.is_empty() || self.config.only.iter().any(|id| ids.contains(&id.as_str()))
-    }
-
-    fn take(&mut self, what: &str, measured: anyhow::Result<Vec<Figure>>) {
-        match measured {
-            Ok(measured) => {
-                for figure in measured.into_iter().filter(|f| self.wants(&[f.id])).collect::<Vec<_>>() {
-                    take(self.figures, figure);
-                }
-            }
-            Err(error) => self.fail(what, &error),
-        }
-    }
-
-    fn fail(&mut self, what: &str, error: &anyhow::Error) {
-        println!("FAIL  could not measure {what}: {error:#}");
-        self.failed = true;
     }
 }

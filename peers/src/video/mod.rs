@@ -15,8 +15,9 @@ use loadgen::http::Client;
 
 use crate::air::{Air, Picture};
 use crate::figure::Figure;
+use crate::machine;
 use crate::nursery::Nursery;
-use crate::{machine, take};
+use crate::taken::Taken;
 
 /// What to measure, and on what picture.
 #[derive(Clone, Debug, clap::Args)]
@@ -115,48 +116,48 @@ pub(crate) async fn run(config: &Config, root: &Path, nursery: &Nursery, figures
         }
         _ => println!(),
     }
-    let mut bench = Bench { config, root, nursery, plan, client: Client::default(), figures, failed: false };
+    let on = format!("on {}; {}", config.picture, machine::machine());
+    let taken = Taken::new(&config.only, figures).on(on);
+    let mut bench = Bench { root, nursery, plan, client: Client::default(), taken };
     match Air::start(nursery, &config.picture, &bench.client).await {
         Ok(air) => bench.all(air).await,
-        Err(error) => bench.fail("a match on air", &error),
+        Err(error) => bench.taken.fail("a match on air", &error),
     }
-    !bench.failed
+    !bench.taken.failed
 }
 
 /// What all measurements share.
 struct Bench<'a> {
-    config: &'a Config,
     root: &'a Path,
     nursery: &'a Nursery,
     plan: Plan,
     client: Client,
-    figures: &'a mut Vec<Figure>,
-    failed: bool,
+    taken: Taken<'a>,
 }
 
 impl Bench<'_> {
     async fn all(&mut self, air: Air) {
-        if self.wants(&[latency::PART_READY, own::CORES]) {
+        if self.taken.wants(&[latency::PART_READY, own::CORES]) {
             let quiet = latency::quiet(&air, &self.client, &self.plan).await;
-            self.take(
+            self.taken.take(
                 "ready times and cores",
                 quiet.map(|quiet| vec![quiet.part_ready(), own::cores(&quiet)]),
             );
         }
-        if self.wants(&[latency::EDGE_ADD]) {
+        if self.taken.wants(&[latency::EDGE_ADD]) {
             let edge_add = latency::edge_add(&air, &self.plan).await;
-            self.take("the crowd at one edge", edge_add.map(|f| vec![f]));
+            self.taken.take("the crowd at one edge", edge_add.map(|f| vec![f]));
         }
         for profile in glass::PROFILES {
-            if self.wants(&[profile.id]) {
+            if self.taken.wants(&[profile.id]) {
                 let glass = glass::glass(&air, profile, self.root, self.nursery, &self.plan).await;
-                self.take("the page", glass.map(|f| vec![f]));
+                self.taken.take("the page", glass.map(|f| vec![f]));
             }
         }
-        if self.wants(&[own::RSS, collapse::REQUESTS])
+        if self.taken.wants(&[own::RSS, collapse::REQUESTS])
             && let Err(error) = self.without_encoders(air).await
         {
-            self.fail("the long window", &error);
+            self.taken.fail("the long window", &error);
         }
     }
 
@@ -169,37 +170,14 @@ impl Bench<'_> {
         drop(air);
         self.nursery.empty().await;
         let hour = hour::Hour::start(self.nursery, recording, self.plan.window, &self.client).await?;
-        if self.wants(&[own::RSS]) {
+        if self.taken.wants(&[own::RSS]) {
             let rss = own::rss(&hour, pipelines, &self.client, &self.plan).await;
-            self.take("memory", rss.map(|f| vec![f]));
+            self.taken.take("memory", rss.map(|f| vec![f]));
         }
-        if self.wants(&[collapse::REQUESTS]) {
+        if self.taken.wants(&[collapse::REQUESTS]) {
             let requests = collapse::requests(&hour, self.nursery, &self.client, &self.plan).await;
-            self.take("the crowd at three edges", requests.map(|f| vec![f]));
+            self.taken.take("the crowd at three edges", requests.map(|f| vec![f]));
         }
         Ok(())
-    }
-
-    fn wants(&self, ids: &[&str]) -> bool {
-        self.config.only.is_empty() || self.config.only.iter().any(|id| ids.contains(&id.as_str()))
-    }
-
-    fn take(&mut self, what: &str, measured: anyhow::Result<Vec<Figure>>) {
-        match measured {
-            Ok(measured) => {
-                let on = format!("on {}; {}", self.config.picture, machine::machine());
-                for figure in measured {
-                    if self.wants(&[figure.id]) {
-                        take(self.figures, figure.how(on.clone()));
-                    }
-                }
-            }
-            Err(error) => self.fail(what, &error),
-        }
-    }
-
-    fn fail(&mut self, what: &str, error: &anyhow::Error) {
-        println!("FAIL  could not measure {what}: {error:#}");
-        self.failed = true;
     }
 }

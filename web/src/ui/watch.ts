@@ -63,7 +63,8 @@ class Watch implements View {
   #tap: ReturnType<typeof setTimeout> | undefined;
   readonly #match: string;
   #named = '';
-  #remembered = 0;
+  // What was seen for a moment is gone on with, too.
+  #remembered = Number.NEGATIVE_INFINITY;
 
   constructor(match: string, clock: ServerClock) {
     this.#match = match;
