@@ -118,7 +118,7 @@ async fn sign_up(rig: &Rig<'_>, door: &Door) -> anyhow::Result<()> {
     let first = email(0);
     rig.send(Method::POST, &url("register"), &json!({ "email": first })).await?;
     let code = until("the mail", MAIL_MAX, async || {
-        let mails = std::fs::read_dir(door.dir.join("mail"))?.filter_map(Result::ok);
+        let mails = std::fs::read_dir(door.dir.join("mail").join("new"))?.filter_map(Result::ok);
         let mut texts = mails.filter_map(|file| std::fs::read_to_string(file.path()).ok());
         Ok(texts.find_map(|text| {
             let line = text.lines().find(|line| line.starts_with("    "))?;

@@ -96,6 +96,11 @@ impl Viewers {
         self.tokens.len()
     }
 
+    /// Whether the `nth` of them bought.
+    pub(crate) fn has_paid(&self, nth: usize) -> bool {
+        has_paid(self.first + nth * self.every)
+    }
+
     /// Writes the request of the `nth` of them.
     pub(crate) fn write(&self, ask: Ask, nth: usize, to: &mut Vec<u8>) {
         let n = self.first + nth * self.every;

@@ -218,10 +218,14 @@ impl Paced<'_> {
     }
 
     fn ask(&mut self, n: usize, asked: Asked) {
-        let viewer = self.next_viewer;
+        let pace = self.paces.phases[asked.phase].paces[asked.pace];
+        let mut viewer = self.next_viewer;
+        // Who has not paid is refused whatever the load: that says nothing of it.
+        if pace.ask == Ask::Play && !self.viewers.has_paid(viewer) {
+            viewer = (viewer + 1) % self.viewers.len().max(1);
+        }
         self.next_viewer = (viewer + 1) % self.viewers.len().max(1);
         self.request.clear();
-        let pace = self.paces.phases[asked.phase].paces[asked.pace];
         self.viewers.write(pace.ask, viewer, &mut self.request);
         self.sheets[asked.phase][asked.pace].tally.asked += 1;
         self.asked[n] = Some(asked);
