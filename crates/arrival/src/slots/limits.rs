@@ -9,7 +9,7 @@ pub(crate) const HEARTBEAT_S: u32 = 30;
 pub(crate) const SILENCE_MS: i64 = 3 * HEARTBEAT_S as i64 * 1_000;
 
 /// Streams over all: of some 250 bytes each, a quarter of a gigabyte; one door's share of a final. When there are more
-/// the device limit is let be and the video plays.
+/// those that were left are forgotten first, and then the device limit is let be and the video plays.
 pub(crate) const STREAMS_MAX: usize = 1 << 20;
 
 /// Parts with a lock each.

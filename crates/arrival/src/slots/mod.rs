@@ -81,18 +81,21 @@ impl Slots {
         let mut shard = self.shard(viewer);
         let now_ms = stream.heard_ms;
         if !shard.contains_key(viewer) && shard.len() >= self.shard_max {
-            forget(&mut shard, now_ms);
+            // Those without a slot go first, though their passes are good: a full house still plays.
+            keep(&mut shard, |s| plays(s, now_ms));
             if shard.len() >= self.shard_max {
                 metrics::counter!("arrival_slots_full_total").increment(1);
                 return Ok(Vec::new());
             }
         }
         let streams = shard.entry(viewer.into()).or_default();
-        streams.retain(|s| is_kept(s, now_ms) && s.id != stream.id);
+        streams.retain(|s| is_kept(s, now_ms));
         let others = streams.iter().filter(|s| plays(s, now_ms) && s.device != stream.device);
         if devices.is_some_and(|devices| others.clone().count() >= usize::from(devices)) {
             return Err(others.cloned().collect());
         }
+        // One that is refused stays known, or its pass could never be taken back.
+        streams.retain(|s| s.id != stream.id);
         streams.iter_mut().filter(|s| s.device == stream.device).for_each(|s| s.left = true);
         streams.push(stream);
         let places = devices.map_or(VIEWER_STREAMS_MAX, usize::from).min(VIEWER_STREAMS_MAX);
@@ -144,7 +147,8 @@ impl Slots {
 
     /// Takes away what has ended, a part of all each time, so that nobody waits long. To be called with n = 0, 1, 2, …
     pub(crate) fn sweep(&self, n: usize, now_ms: i64) {
-        forget(&mut self.shards[n % SHARDS].lock().unwrap_or_else(PoisonError::into_inner), now_ms);
+        let mut shard = self.shards[n % SHARDS].lock().unwrap_or_else(PoisonError::into_inner);
+        keep(&mut shard, |s| is_kept(s, now_ms));
     }
 
     /// Streams that are kept, those without a slot among them.
@@ -171,9 +175,9 @@ fn is_kept(stream: &Stream, now_ms: i64) -> bool {
     plays(stream, now_ms) || now_ms < stream.until_ms
 }
 
-fn forget(shard: &mut HashMap<Box<str>, Vec<Stream>>, now_ms: i64) {
+fn keep(shard: &mut HashMap<Box<str>, Vec<Stream>>, which: impl Fn(&Stream) -> bool) {
     shard.retain(|_, streams| {
-        streams.retain(|s| is_kept(s, now_ms));
+        streams.retain(&which);
         !streams.is_empty()
     });
 }
@@ -250,8 +254,12 @@ mod tests {
         assert!(!slots.goes_on("b", "s4", "tv", "final"));
         assert_eq!(slots.take("a", stream("s4", "tv", 4), Some(2)), Ok(vec![]));
         assert_eq!(ids(&slots.list("a", 4)), ["s3", "s4"]);
+        // Refused by a plan of fewer devices: its pass is still known, and taken back when the place goes to another.
+        assert!(!slots.stop("a", "s3", "tablet"));
+        assert_eq!(ids(&slots.take("a", stream("s3", "tablet", 5), Some(1)).unwrap_err()), ["s4"]);
+        assert_eq!(slots.take("a", stream("s6", "phone", 5), Some(2)), Ok(vec!["s3".into()]));
         // When the last pass has ended by itself, there is nothing to take back.
-        let later = 4 + PASS_MS;
+        let later = 5 + PASS_MS;
         assert_eq!(slots.take("a", stream("s5", "phone", later), Some(1)), Ok(vec![]));
     }
 
