@@ -62,7 +62,7 @@ async fn one(n: usize, kills: usize, mut random: fastrand::Rng) -> Vec<String> {
         let stop = leave(stopped.clone());
         tokio::spawn(async move { follow::follow(&web, &master, epoch, grid, stop).await })
     };
-    let at_first = game.status().await;
+    let mut gaps = Vec::new();
     let position = |at: Utc| grid.position(at.since(epoch));
     for kill in 0..kills {
         let (letter, whole) = VICTIMS[(n + kill) % VICTIMS.len()];
@@ -74,6 +74,16 @@ async fn one(n: usize, kills: usize, mut random: fastrand::Rng) -> Vec<String> {
         let what = if whole { "the process" } else { "the encoder" };
         println!("match {n}: killed {what} of {letter} at {}.{}", before.clock.msn, before.clock.part);
         game.back(letter, before.clock, BACK_MAX).await;
+        let after = game.status().await;
+        let [from, to] = [&before, &after].map(|at| epoch.plus(grid.part_start(at.clock)));
+        gaps.extend(
+            after
+                .tracks
+                .iter()
+                .zip(&before.tracks)
+                .filter(|(now, then)| now.gaps_segments > then.gaps_segments)
+                .map(|(now, _)| (format!("{}: {} segments are gaps", now.name, now.gaps_segments), from, to)),
+        );
     }
     let status = game.status().await;
     stop.send(true).unwrap();
@@ -116,18 +126,13 @@ async fn one(n: usize, kills: usize, mut random: fastrand::Rng) -> Vec<String> {
             format!("a low-latency viewer lost more than a segment at {:?}: {jump:?}", position(jump.at));
         saw(what, jump.at, jump.over_ms);
     }
+    for (what, from, to) in gaps {
+        saw(what, from, (to.0 - from.0) / 1_000);
+    }
     for report in [&ordinary, &low] {
         wrong.extend(report.faults.iter().map(|f| format!("a viewer saw: {f:?}")));
     }
     wrong.extend(seen.faults.iter().map(|f| format!("a playlist is wrong: {f}")));
-    wrong.extend(
-        status
-            .tracks
-            .iter()
-            .zip(&at_first.tracks)
-            .filter(|(now, then)| now.gaps_segments > then.gaps_segments && trouble.is_empty())
-            .map(|(now, _)| format!("{}: {} segments are gaps", now.name, now.gaps_segments)),
-    );
     wrong.iter_mut().for_each(|w| *w = format!("match {n} ({} troubles of the machine): {w}", trouble.len()));
     if !wrong.is_empty() {
         let log = game.program.log();
