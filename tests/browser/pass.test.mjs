@@ -3,7 +3,7 @@
 // One JSON line for each to standard output. Environment: PAVILION_URL, PASS_LIFE_S (of the door: seconds), SECONDS, MATCH.
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 
 import { match, open, SMALL, settled, stands, stats, until, watchPlayhead, watchUrl } from './browser.mjs';
 
@@ -13,9 +13,11 @@ const LIFE_S = Number(process.env.PASS_LIFE_S ?? 0);
 const RENEWALS = 5;
 const LIMIT_MS = (RENEWALS + 2) * LIFE_S * 1_000;
 
-for (const player of ['hls', 'shaka']) {
-  const name = `${player} plays on while its pass is renewed ${RENEWALS} times`;
-  test(name, { skip: LIFE_S === 0 && 'PASS_LIFE_S is not set', timeout: LIMIT_MS + 90_000 }, async () => {
+const skip = LIFE_S === 0 && 'PASS_LIFE_S is not set';
+
+// Two viewers at a time, each with a browser of their own.
+describe(`plays on while its pass is renewed ${RENEWALS} times`, { concurrency: true, skip }, () => {
+  for (const player of ['hls', 'shaka']) test(player, { timeout: LIMIT_MS + 90_000 }, async () => {
     const { page, errors, slow, close } = await open({ viewport: SMALL });
     const refused = [];
     const passes = new Set();
@@ -57,4 +59,4 @@ for (const player of ['hls', 'shaka']) {
       await close();
     }
   });
-}
+});

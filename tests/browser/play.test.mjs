@@ -3,7 +3,7 @@
 // One JSON line for each to standard output. Environment: PAVILION_URL, SECONDS (30), MATCH, PLAYERS, PROFILES.
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 
 import {
   match,
@@ -24,9 +24,10 @@ const list = (name, all) => (process.env[name] ?? all).split(',');
 /** Of the page's own figure against the clock in the picture: two frames, the page's clock, and rounding. */
 const FIGURE_OFF_MS = 200;
 
-for (const player of list('PLAYERS', 'hls,shaka')) {
-  for (const profile of list('PROFILES', 'live,balanced,steady')) {
-    test(`${player} plays ${profile} for ${SECONDS} s`, { timeout: (SECONDS + 90) * 1000 }, async () => {
+for (const profile of list('PROFILES', 'live,balanced,steady')) {
+  // Two viewers of the same minute, each with a browser of their own.
+  describe(profile, { concurrency: true }, () => {
+    for (const player of list('PLAYERS', 'hls,shaka')) test(`${player} plays ${profile} for ${SECONDS} s`, { timeout: (SECONDS + 90) * 1000 }, async () => {
       const { page, errors, slow, close } = await open();
       try {
         const opened = Date.now();
@@ -69,5 +70,5 @@ for (const player of list('PLAYERS', 'hls,shaka')) {
         await close();
       }
     });
-  }
+  });
 }

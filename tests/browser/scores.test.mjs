@@ -4,7 +4,7 @@
 // Environment: PAVILION_URL, MATCH, SCORE_SECONDS (SECONDS x 4) for each place.
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 
 import { BASE, match, open, SECONDS, screenshot, settled, stats, until, watchUrl } from './browser.mjs';
 import { unexcused } from './machine.mjs';
@@ -34,41 +34,44 @@ function judge(found, where) {
 const name = await match();
 const skip = (await hasScores(name)) ? false : 'this match has no score';
 
-for (const player of ['hls', 'shaka']) {
-  test(`${player}: the board agrees with the picture`, { skip, timeout: (WATCH_S * 2 + 180) * 1000 }, async (t) => {
-    const { page, errors, close } = await open();
-    try {
-      await page.goto(watchUrl(name, { player, profile: 'live' }));
-      await settled(page, 60_000);
-      await scored(page);
+// Two viewers of the same balls, each with a browser of their own.
+describe('the board agrees with the picture', { concurrency: true, skip }, () => {
+  for (const player of ['hls', 'shaka']) {
+    test(`${player}: the board agrees with the picture`, { timeout: (WATCH_S * 2 + 180) * 1000 }, async (t) => {
+      const { page, errors, close } = await open();
+      try {
+        await page.goto(watchUrl(name, { player, profile: 'live' }));
+        await settled(page, 60_000);
+        await scored(page);
 
-      await t.test('live', async () => judge(await watchBalls(page, WATCH_S), `${player} live`));
+        await t.test('live', async () => judge(await watchBalls(page, WATCH_S), `${player} live`));
 
-      await t.test('20 s behind', async () => {
-        await page.evaluate(() => document.activeElement?.blur());
-        const { behindMs } = await stats(page);
-        await page.keyboard.press('ArrowLeft');
-        await page.keyboard.press('ArrowLeft');
-        await until('20 s behind', async () => {
-          const at = await stats(page);
-          return at.state === 'playing' && at.behindMs > behindMs + 15_000;
+        await t.test('20 s behind', async () => {
+          await page.evaluate(() => document.activeElement?.blur());
+          const { behindMs } = await stats(page);
+          await page.keyboard.press('ArrowLeft');
+          await page.keyboard.press('ArrowLeft');
+          await until('20 s behind', async () => {
+            const at = await stats(page);
+            return at.state === 'playing' && at.behindMs > behindMs + 15_000;
+          });
+          judge(await watchBalls(page, WATCH_S), `${player} 20 s behind`);
         });
-        judge(await watchBalls(page, WATCH_S), `${player} 20 s behind`);
-      });
 
-      await t.test('back at the live edge, nothing of the past stays', async () => {
-        await page.keyboard.press('l');
-        await settled(page);
-        judge(await watchBalls(page, Math.max(10, WATCH_S / 4)), `${player} live again`);
-        await screenshot(page, `score-${player}`);
-      });
+        await t.test('back at the live edge, nothing of the past stays', async () => {
+          await page.keyboard.press('l');
+          await settled(page);
+          judge(await watchBalls(page, Math.max(10, WATCH_S / 4)), `${player} live again`);
+          await screenshot(page, `score-${player}`);
+        });
 
-      assert.deepEqual(errors, [], 'uncaught errors in the page');
-    } finally {
-      await close();
-    }
-  });
-}
+        assert.deepEqual(errors, [], 'uncaught errors in the page');
+      } finally {
+        await close();
+      }
+    });
+  }
+});
 
 test('the board and the card of the server say the same', { skip, timeout: 120_000 }, async () => {
   const { page, errors, close } = await open();

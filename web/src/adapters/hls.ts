@@ -73,7 +73,11 @@ function withPass(pass: Pass): NonNullable<HlsConfig['xhrSetup']> {
     const asked = pass.asked(url);
     xhr.open('GET', asked, true);
     xhr.addEventListener('load', () => {
-      pass.answered(asked, xhr.status, xhr.getResponseHeader(PASS_HEADER), () =>
+      // Asking for a field that is not there is an error in the browser's console.
+      const renewed = xhr.getAllResponseHeaders().toLowerCase().includes(`${PASS_HEADER.toLowerCase()}:`)
+        ? xhr.getResponseHeader(PASS_HEADER)
+        : null;
+      pass.answered(asked, xhr.status, renewed, () =>
         xhr.response instanceof ArrayBuffer ? new TextDecoder().decode(xhr.response) : String(xhr.response),
       );
     });
@@ -110,6 +114,7 @@ export class HlsAdapter implements Adapter {
   readonly #video: HTMLVideoElement;
   readonly #events: AdapterEvents;
   #hls: Hls | null = null;
+  #beginsAt = Number.NEGATIVE_INFINITY;
 
   constructor(video: HTMLVideoElement, events: AdapterEvents) {
     this.#video = video;
@@ -137,12 +142,27 @@ export class HlsAdapter implements Adapter {
     hls.on(Events.MANIFEST_PARSED, () => cap(hls, source.heightMax));
     hls.on(Events.ERROR, (_, data) => {
       if (data.fatal) this.#events.fault(fault(data));
+      else if (data.details === 'fragGap') this.#beginBehind(hls, (data.part ?? data.frag)?.end);
     });
     hls.attachMedia(this.#video);
     hls.loadSource(source.playlist);
     return new Promise((resolve) => {
       hls.once(Events.MANIFEST_PARSED, () => resolve());
       hls.on(Events.ERROR, (_, data) => data.fatal && resolve());
+    });
+  }
+
+  /**
+   * Where playing would begin is a hole that ends there. hls.js asks for the hole's init segment all the same, gives that up
+   * for the next segment's, throws that segment away with it, and waits for it for ever. So it begins behind the hole; in a
+   * turn of its own, when what was given up is out of the way.
+   */
+  #beginBehind(hls: Hls, end: number | undefined): void {
+    if (end === undefined || end <= this.#beginsAt || this.#video.buffered.length > 0) return;
+    this.#beginsAt = end;
+    hls.stopLoad();
+    setTimeout(() => {
+      if (this.#hls === hls) hls.startLoad(end);
     });
   }
 
