@@ -6,7 +6,7 @@
 #   scripts/setup.sh run    what ./run needs
 #   scripts/setup.sh edge   what ./bench edge needs: the other caches, without their services being started, and
 #                           their load generator; with 'cache-tests' also the peer of http-cache-tests alone
-#   scripts/setup.sh arrival what ./bench arrival needs: a load generator
+#   scripts/setup.sh arrival what ./bench arrival needs: a load generator, and PostgreSQL without its service
 #   scripts/setup.sh scores what ./bench scores needs: the other servers of sockets. Without Go there is no Centrifugo,
 #                           and what cannot be had is no peer
 set -euo pipefail
@@ -15,6 +15,14 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 say() { echo "setup: $*" >&2; }
 fail() { say "$*"; exit 1; }
 has() { command -v "$1" >/dev/null; }
+
+# Servers of our own, which are not the package's service.
+need_postgres() {
+  [ -n "$(compgen -G '/usr/lib/postgresql/*/bin/postgres')" ] || has postgres || {
+    need postgresql
+    services+=(postgresql)
+  }
+}
 
 # Not from Debian: its versions are too old.
 has cargo || fail "Rust is missing; install it with rustup, then start this again"
@@ -57,6 +65,7 @@ has srt-live-transmit || need srt-tools
 if [ "${1:-}" = arrival ]; then
   has openssl || need openssl
   has wrk || need wrk
+  need_postgres
 fi
 if [ "${1:-}" = edge ]; then
   has openssl || need openssl
@@ -85,11 +94,7 @@ elif [ "${1:-}" != run ]; then
   [ -n "$(find /usr/share/fonts -name 'NotoSansTamil*' -print -quit 2>/dev/null)" ] || need fonts-noto-core
   # libFuzzer is C++.
   has c++ || need g++
-  # Tests run servers of their own, which are not the package's service.
-  [ -n "$(compgen -G '/usr/lib/postgresql/*/bin/postgres')" ] || has postgres || {
-    need postgresql
-    services+=(postgresql)
-  }
+  need_postgres
   python3 -c 'import ensurepip, venv' 2>/dev/null || need python3-venv
 fi
 if [ ${#missing[@]} -gt 0 ]; then

@@ -62,7 +62,8 @@ impl Stores {
     /// Those of the configuration.
     pub(crate) fn open(config: &Config) -> Result<Stores, Error> {
         if let Some(folder) = config.journal.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder)?;
+            std::fs::create_dir_all(folder)
+                .map_err(|why| Error::Journal { file: config.journal.clone(), why })?;
         }
         Ok(Stores {
             registers: config.store.registers()?,

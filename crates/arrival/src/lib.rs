@@ -31,12 +31,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use axum::extract::Request;
+use axum::extract::{ConnectInfo, Request};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::{Extension, Router};
 use http::HeaderValue;
 use http::header;
+use hyper::body::Incoming;
+use hyper::service::{Service, service_fn};
+use hyper_util::service::TowerToHyperService;
+use listen::turns::Line;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -53,9 +57,6 @@ use identity::Identity;
 /// Why the app cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The listener failed.
-    #[error("the app's listener failed: {0}")]
-    Serve(#[from] std::io::Error),
     /// An edge that cannot be read.
     #[error("'{0}' is not an edge; write :8081 (the host that the viewer used) or https://edge.example")]
     Edge(String),
@@ -143,16 +144,27 @@ impl Arrival {
         admin::router(self.door.clone())
     }
 
-    /// Serves the page and its API.
-    ///
-    /// # Errors
-    ///
-    /// The listener failed.
-    pub async fn serve(self, listener: TcpListener) -> Result<(), Error> {
-        let app = router(self.door).into_make_service_with_connect_info::<SocketAddr>();
-        let shutdown = self.shutdown;
-        axum::serve(listener, app).with_graceful_shutdown(async move { shutdown.cancelled().await }).await?;
-        Ok(())
+    /// Serves the page and its API, until it is shut down.
+    pub async fn serve(self, listener: TcpListener) {
+        let turns = self.door.shed.turns.clone();
+        let app = TowerToHyperService::new(router(self.door));
+        let service = |peer: SocketAddr, line: Arc<Line>| {
+            let app = app.clone();
+            service_fn(move |mut request: Request<Incoming>| {
+                let (under_way, late) = line.begin();
+                request.extensions_mut().insert(ConnectInfo(peer));
+                if late {
+                    request.extensions_mut().insert(shed::Late);
+                }
+                let answered = app.call(request);
+                async move {
+                    let response = answered.await;
+                    drop(under_way);
+                    response
+                }
+            })
+        };
+        listen::http::serve_in_turn(listener, shed::limits::CONNECTIONS, turns, self.shutdown, service).await;
     }
 }
 

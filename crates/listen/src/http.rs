@@ -12,9 +12,12 @@ use hyper::service::Service;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
-use tokio::net::TcpListener;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
+
+use crate::turns::{Line, Turns};
 
 /// Rest after a failed accept, which mostly means that file descriptors have run out.
 const ACCEPT_REST: Duration = Duration::from_millis(50);
@@ -50,6 +53,47 @@ where
     B::Data: Send,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
+    accept(listener, limits, shutdown, |socket, peer, place| (socket, service(peer, place))).await;
+}
+
+/// The same, with requests that are read in turn. `service` tells the [`Line`] when a request begins and ends.
+pub async fn serve_in_turn<F, S, B>(
+    listener: TcpListener,
+    limits: Limits,
+    turns: Arc<Turns>,
+    shutdown: CancellationToken,
+    service: F,
+) where
+    F: Fn(SocketAddr, Arc<Line>) -> S,
+    S: Service<Request<Incoming>, Response = Response<B>> + Send + 'static,
+    S::Future: Send + 'static,
+    S::Error: Into<Box<dyn Error + Send + Sync>>,
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    let connection = |socket, peer, _place| {
+        let (io, line) = turns.take(socket);
+        (io, service(peer, line))
+    };
+    tokio::select! {
+        () = accept(listener, limits, shutdown, connection) => {}
+        () = turns.give() => {}
+    }
+}
+
+/// `connection` makes of each that comes what is read and written, and what answers it.
+async fn accept<F, T, S, B>(listener: TcpListener, limits: Limits, shutdown: CancellationToken, connection: F)
+where
+    F: Fn(TcpStream, SocketAddr, Place) -> (T, S),
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    S: Service<Request<Incoming>, Response = Response<B>> + Send + 'static,
+    S::Future: Send + 'static,
+    S::Error: Into<Box<dyn Error + Send + Sync>>,
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
     let http = Arc::new(protocol(&limits));
     let graceful = GracefulShutdown::new();
     let open = Arc::new(Semaphore::new(limits.connections_max));
@@ -74,10 +118,10 @@ where
         if let Err(error) = socket.set_nodelay(true) {
             tracing::debug!(%error, "cannot tune a socket");
         }
-        let service = service(peer, place.clone());
+        let (io, service) = connection(socket, peer, place.clone());
         let (http, watcher) = (http.clone(), graceful.watcher());
         tokio::spawn(async move {
-            let connection = http.serve_connection_with_upgrades(TokioIo::new(socket), service);
+            let connection = http.serve_connection_with_upgrades(TokioIo::new(io), service);
             if let Err(error) = watcher.watch(connection).await {
                 tracing::debug!(%error, "connection ended");
             }

@@ -240,7 +240,10 @@ pub(crate) async fn run(mut config: Config, shutdown: CancellationToken) -> anyh
     };
     let arrival = arrival::Arrival::open(arrival, identity, shutdown.clone()).await?;
     let operators = recorded.routes().merge(admin::purge(tiers)).merge(arrival.admin());
-    servers.spawn(async move { anyhow::Ok(arrival.serve(listeners.app).await?) });
+    servers.spawn(async move {
+        arrival.serve(listeners.app).await;
+        anyhow::Ok(())
+    });
 
     let starts_ms = plane.as_ref().map(|plane| plane.starts_ms);
     let mut family = Family::start(&config, epoch, origin, &store, starts_ms, &shutdown)?;

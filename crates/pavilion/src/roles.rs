@@ -173,7 +173,8 @@ pub(crate) async fn arrival(c: ArrivalConfig, shutdown: CancellationToken) -> an
     if let (Some(at), Some(metrics)) = (c.admin, metrics) {
         metrics.serve(listen(at).await?, arrival.admin(), shutdown);
     }
-    Ok(arrival.serve(listener).await?)
+    arrival.serve(listener).await;
+    Ok(())
 }
 
 /// Opens what viewers are known by. The first time a key must be found, which takes a while.

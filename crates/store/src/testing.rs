@@ -171,6 +171,14 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|this| this.uid() == 0)
 }
 
+/// Whether there is one here to start.
+pub fn is_installed() -> bool {
+    let program = installed("postgres");
+    program.is_absolute()
+        || std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
+            .any(|dir| dir.join(&program).exists())
+}
+
 /// The newest version's.
 fn installed(program: &str) -> PathBuf {
     let versions = std::fs::read_dir(DEBIAN).into_iter().flatten().flatten();

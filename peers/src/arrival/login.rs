@@ -11,7 +11,7 @@ use store::{Account, Accounts, SqliteAccounts};
 use super::Plan;
 use super::load::now_ms;
 use super::load::paced::{Pace, Paces, Phase, Tally};
-use super::rig::{Door, Manner, Rig, only};
+use super::rig::{Door, Keeps, Manner, Rig, only};
 use super::viewers::{Ask, PASSWORD, account, email};
 use crate::figure::{Figure, Goal, figures};
 use crate::http::until;
@@ -38,7 +38,7 @@ const MAIL_MAX: Duration = Duration::from_secs(10);
 
 /// How many it can, and what becomes of a spike.
 pub(crate) async fn measure(rig: &Rig<'_>, plan: &Plan) -> anyhow::Result<Vec<Figure>> {
-    let manner = Manner { pinned: true, copy: true, accounts: ACCOUNTS };
+    let manner = Manner { pinned: true, copy: true, accounts: ACCOUNTS, keeps: Keeps::Sqlite };
     let door = rig.door(manner).await?;
     sign_up(rig, &door).await?;
     let paces = vec![Pace { ask: Ask::Login, per_s: None }];

@@ -36,11 +36,13 @@ pub(crate) struct Config {
 }
 
 /// The figures, in the order in which they are measured.
-const IDS: [&str; 14] = [
+const IDS: [&str; 16] = [
     passes::IDS[0],
     passes::IDS[1],
     play::SQLITE[0],
     play::SQLITE[1],
+    play::POSTGRES[0],
+    play::POSTGRES[1],
     login::ID,
     spikes::IDS[0],
     spikes::IDS[1],
@@ -144,10 +146,14 @@ impl Bench<'_> {
             self.taken.take("passes at the edge", measured);
             rig.nursery.empty().await;
         }
-        if self.taken.wants(&play::SQLITE) {
-            let measured = play::measure(rig, plan, play::SQLITE, ("SQLite", play::MANNER)).await;
-            self.taken.take("play", measured);
-            rig.nursery.empty().await;
+        for (ids, store, manner) in
+            [(play::SQLITE, "SQLite", play::MANNER), (play::POSTGRES, "PostgreSQL", play::ON_POSTGRES)]
+        {
+            if self.taken.wants(&ids) {
+                let measured = play::measure(rig, plan, ids, (store, manner)).await;
+                self.taken.take("play", measured);
+                rig.nursery.empty().await;
+            }
         }
         if self.taken.wants(&[login::ID]) {
             let measured = login::measure(rig, plan).await;

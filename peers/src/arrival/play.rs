@@ -2,12 +2,15 @@
 
 use super::Plan;
 use super::load::paced::{Pace, Paces, Phase, Tally};
-use super::rig::{Door, Manner, Rig, only};
+use super::rig::{Door, Keeps, Manner, Rig, only};
 use super::viewers::Ask;
 use crate::figure::{Figure, Goal, figures};
 
 /// On the embedded store.
 pub(crate) const SQLITE: [&str; 2] = ["play_per_s", "play_ms_p99"];
+
+/// And on PostgreSQL.
+pub(crate) const POSTGRES: [&str; 2] = ["play_postgres_per_s", "play_postgres_ms_p99"];
 
 /// The goals.
 const PER_S: f64 = 5_000.0;
@@ -22,7 +25,11 @@ const CONNECTIONS_PACED: usize = 512;
 const VIEWERS: usize = 45_000;
 
 /// How a door is started whose plays are measured: its viewers' purchases are known, as they are with the defaults.
-pub(crate) const MANNER: Manner = Manner { pinned: true, copy: true, accounts: VIEWERS };
+pub(crate) const MANNER: Manner =
+    Manner { pinned: true, copy: true, accounts: VIEWERS, keeps: Keeps::Sqlite };
+
+/// The same, with all that it keeps in PostgreSQL.
+pub(crate) const ON_POSTGRES: Manner = Manner { keeps: Keeps::Postgres, ..MANNER };
 
 /// How many it can, and how long they take at the pace of the goal; on the store that is called so.
 pub(crate) async fn measure(

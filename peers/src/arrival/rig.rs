@@ -16,7 +16,8 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use store::{Entitlements, Purchase, SqliteEntitlements};
+use store::testing::Server;
+use store::{Entitlements, Place, Purchase};
 use tokio::net::TcpStream;
 use tokio::process::Command;
 
@@ -47,6 +48,15 @@ pub(crate) struct Rig<'a> {
     pool: Pool<HttpConnector, Full<Bytes>>,
 }
 
+/// Where a door keeps what it keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keeps {
+    /// In files.
+    Sqlite,
+    /// In a server that is started for it, on whichever core.
+    Postgres,
+}
+
 /// How a door is started.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Manner {
@@ -56,6 +66,7 @@ pub(crate) struct Manner {
     pub(crate) copy: bool,
     /// How many have bought, if they should (see [`has_paid`]).
     pub(crate) accounts: usize,
+    pub(crate) keeps: Keeps,
 }
 
 /// A door that listens.
@@ -66,6 +77,7 @@ pub(crate) struct Door {
     pub(crate) dir: PathBuf,
     admin: String,
     pinned: bool,
+    _database: Option<Server>,
 }
 
 impl<'a> Rig<'a> {
@@ -79,7 +91,22 @@ impl<'a> Rig<'a> {
     pub(crate) async fn door(&self, manner: Manner) -> anyhow::Result<Door> {
         let dir = tempfile::Builder::new().prefix("door").tempdir_in(self.nursery.scratch())?.keep();
         let file = |name: &str| dir.join(name).display().to_string();
-        buy(&dir.join("entitlements.db"), manner.accounts).await?;
+        let database = match manner.keeps {
+            Keeps::Sqlite => None,
+            Keeps::Postgres => {
+                ensure!(
+                    store::testing::is_installed(),
+                    "PostgreSQL is missing; scripts/setup.sh arrival installs it"
+                );
+                Some(Server::start().await)
+            }
+        };
+        let url = match &database {
+            None => None,
+            Some(server) => Some(server.database("door").await.to_string()),
+        };
+        let kept = |name: &str| url.clone().unwrap_or_else(|| file(name));
+        buy(&Place::from(kept("entitlements.db")), manner.accounts).await?;
         let passes = pass::Document::generate("pavilion", "bench")?;
         std::fs::write(dir.join("passes.json"), serde_json::to_vec(&passes)?)?;
         let (listen, admin) = (here()?, here()?);
@@ -88,16 +115,16 @@ impl<'a> Rig<'a> {
              --trusted-proxy 127.0.0.0/8"
         );
         let mut args: Vec<String> = line.split_ascii_whitespace().map(str::to_owned).collect();
-        for (flag, name) in [
-            ("--store", "pavilion.db"),
-            ("--entitlements", "entitlements.db"),
-            ("--journal", "provisional.journal"),
-            ("--accounts", "accounts.db"),
-            ("--keys", "keys"),
-            ("--mail", "mail"),
-            ("--pass-keys", "passes.json"),
+        for (flag, at) in [
+            ("--store", kept("pavilion.db")),
+            ("--entitlements", kept("entitlements.db")),
+            ("--accounts", kept("accounts.db")),
+            ("--journal", file("provisional.journal")),
+            ("--keys", file("keys")),
+            ("--mail", file("mail")),
+            ("--pass-keys", file("passes.json")),
         ] {
-            args.extend([flag.to_owned(), file(name)]);
+            args.extend([flag.to_owned(), at]);
         }
         if !manner.copy {
             args.push("--no-copy".to_owned());
@@ -116,7 +143,8 @@ impl<'a> Rig<'a> {
         })
         .await?;
         let admin = format!("http://{admin}");
-        let door = Door { child, addr: listen, keys: dir.join("keys"), dir, admin, pinned: manner.pinned };
+        let keys = dir.join("keys");
+        let door = Door { child, addr: listen, keys, dir, admin, pinned: manner.pinned, _database: database };
         self.send(Method::PUT, &format!("{}/admin/arrival/catalog", door.admin), &catalog()).await?;
         if manner.copy {
             let known = |metrics: &str| sample(metrics, "arrival_accounts_known") as usize;
@@ -244,8 +272,8 @@ fn catalog() -> Value {
 }
 
 /// Everybody who has paid, bought; before there is a door.
-async fn buy(file: &Path, accounts: usize) -> anyhow::Result<()> {
-    let store = SqliteEntitlements::open(file)?;
+async fn buy(place: &Place, accounts: usize) -> anyhow::Result<()> {
+    let store = place.entitlements()?;
     let now = now_ms();
     let bought = |n: usize| Purchase {
         id: format!("p{n}"),

@@ -10,7 +10,7 @@ use super::Plan;
 use super::load::crowd::{Report, Taps};
 use super::load::{Order, Work, now_ms};
 use super::naive::CHECK_MS;
-use super::rig::{Door, Manner, Rig, here, nth, paying};
+use super::rig::{Door, Keeps, Manner, Rig, here, nth, paying};
 use crate::figure::{Figure, Goal, figures};
 use crate::http::{sample, until};
 use crate::nursery::Child;
@@ -40,7 +40,7 @@ const COLLAPSED_AMPLIFICATION: f64 = 3.0;
 /// Runs it both ways.
 pub(crate) async fn measure(rig: &Rig<'_>, plan: &Plan) -> anyhow::Result<Vec<Figure>> {
     let clients = plan.storm_clients;
-    let manner = Manner { pinned: false, copy: false, accounts: clients };
+    let manner = Manner { pinned: false, copy: false, accounts: clients, keeps: Keeps::Sqlite };
     let door = rig.door(manner).await?;
     // Every other one has asked before, so that their purchases are known here: pre-authorised.
     storm(rig, &[door.addr], &door, plan, Known::Half).await?;

@@ -7,35 +7,20 @@ import type { Problem } from '../net/problem';
 import { pause, RequestError, restAgain } from '../net/request';
 import type { Picture } from '../scores/follow';
 import type { Adapter, Fault, PlayerName } from './adapter';
+import { Admission, TIMER_MS_MAX } from './admission';
 import { Keys } from './keys';
-import { Pass } from './pass';
+import type { Pass } from './pass';
 import { type Factory, factory } from './players';
 import { Playhead } from './playhead';
 import { type ProfileName, profile } from './profile';
 import { isRefusal, opensMs } from './refusal';
 import type { Settings } from './settings';
-import { SlotKeeper } from './slot';
 import type { State } from './state';
 import type { Stats } from './stats';
 
 /** A player that fails this often without a clean minute between will not be mended by one more try at once. */
 const RECOVERIES_MAX = 6;
 const CLEAN_MS = 60_000;
-
-/**
- * So long before its end a pass is asked for anew, or in the last quarter of a short one: a door that is full for a minute
- * is asked in time. When in that time is chance, so that those who came together do not come together again.
- */
-const AGAIN_MS = 60_000;
-
-/** After a refusal not before this, however many requests are refused. */
-const AGAIN_EVERY_MS = 2_000;
-
-/** Between two times that a door is asked which does not answer: each has its own retries. */
-const AGAIN_WAIT_MS_MIN = 1_000;
-
-/** The longest wait of a timer (a signed 32-bit number); what lies further ahead is looked at again then. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** Faults kept for `stats()`. */
 const FAULTS_KEPT = 50;
@@ -71,7 +56,6 @@ export class Session {
   /** The browser plays only without sound until the viewer asks for it. */
   silenced = false;
 
-  readonly #match: string;
   readonly #clock: ServerClock;
   readonly #captions: HTMLElement;
   readonly #events: SessionEvents;
@@ -83,14 +67,12 @@ export class Session {
   #reopenMs = REOPEN_BACKOFF.baseMs;
   #faultAt = Number.NEGATIVE_INFINITY;
   #mending = false;
-  #pass: Pass | null = null;
   /** They outlive players. */
   #keys: Keys | null = null;
-  #againAt = Number.NEGATIVE_INFINITY;
   #everStarted = false;
   /** Where to go on after the next first frame, UTC ms; null: at the live edge. */
   #resume: number | null;
-  readonly #slot: SlotKeeper;
+  readonly #admission: Admission;
   readonly #faults: string[] = [];
 
   constructor(
@@ -102,9 +84,12 @@ export class Session {
     events: SessionEvents,
     resume: number | null,
   ) {
-    this.#match = match;
     this.#resume = resume;
-    this.#slot = new SlotKeeper(() => void this.#stopped());
+    this.#admission = new Admission(match, clock, {
+      stopped: () => void this.#stopped(),
+      moved: () => void this.#rebuild(),
+      note: (detail) => this.#note(detail),
+    });
     this.video = video;
     this.#captions = captions;
     this.settings = settings;
@@ -139,7 +124,7 @@ export class Session {
   async destroy(): Promise<void> {
     this.#life.abort();
     this.#run.abort();
-    this.#slot.giveUp(false);
+    this.#admission.giveUp(false);
     this.playhead.destroy();
     await this.#close();
     await this.#keys?.destroy();
@@ -149,9 +134,7 @@ export class Session {
   async scores(signal: AbortSignal): Promise<api.Scores | null> {
     // Who is not let in takes no slot for the score's sake.
     if (this.state === 'stopped' || this.state === 'refused') throw new TypeError(this.state);
-    const { slot, scores } = await api.play(this.#match, this.#slot.stream, signal);
-    this.#slot.take(slot);
-    return scores;
+    return (await this.#admission.play(signal)).scores;
   }
 
   /** Another player or profile: at the same place of the match if in the DVR, at the live edge otherwise. */
@@ -228,7 +211,7 @@ export class Session {
       following: playhead.following,
       venueMs: playhead.venueMs(),
       licences: this.#keys?.requests ?? 0,
-      passes: this.#pass?.renewals ?? 0,
+      passes: this.#admission.renewals,
       errors: [...this.#faults],
     };
   }
@@ -243,10 +226,9 @@ export class Session {
       // The player's code comes while the match is asked for.
       const [make, play] = await Promise.all([
         factory(this.settings.player),
-        api.play(this.#match, this.#slot.stream, signal),
+        this.#admission.play(signal),
         this.#clock.sync(),
       ]);
-      this.#slot.take(play.slot);
       this.#events.title(play.title);
       this.#events.scores(play.scores);
       if (play.playlist === null) {
@@ -269,7 +251,7 @@ export class Session {
   /** Says why it is not shown; what opens at a known time is opened then. */
   async #refuse(problem: Problem, signal: AbortSignal): Promise<void> {
     // Whose place another device has now learns that before its next heartbeat would tell.
-    if (problem.kind === 'devices' && this.#slot.stream !== null) {
+    if (problem.kind === 'devices' && this.#admission.placed) {
       await this.#stopped();
       return;
     }
@@ -289,7 +271,7 @@ export class Session {
   /** It was stopped from another device: that one has the slot now, so nothing goes on here by itself. */
   async #stopped(): Promise<void> {
     this.#run.abort();
-    this.#slot.take(null);
+    this.#admission.lose();
     this.#resume = this.playhead.following ? null : this.playhead.venueMs();
     await this.#close();
     this.#say('stopped');
@@ -305,11 +287,7 @@ export class Session {
     });
     this.adapter = adapter;
     this.playhead.begin(adapter, chosen);
-    const pass = new Pass(playlist, (reason) => {
-      if (!signal.aborted) void this.#refused(reason, pass, playlist, signal);
-    });
-    this.#pass = pass;
-    void this.#renewing(play, pass, playlist, signal);
+    const pass = this.#admission.begin(play, playlist, signal);
     const keys = await this.#unlock(play, pass, signal);
     signal.throwIfAborted();
     await adapter.load({
@@ -345,53 +323,6 @@ export class Session {
     return this.#keys;
   }
 
-  /** Asks to play again before the edge would no longer renew the pass, also of a door that does not answer at first. */
-  async #renewing(play: api.Play, pass: Pass, playlist: string, signal: AbortSignal): Promise<void> {
-    let { untilMs } = play;
-    try {
-      while (untilMs !== Number.POSITIVE_INFINITY) {
-        const left = untilMs - this.#clock.nowMs();
-        if (left <= 0) return;
-        const before = Math.min(AGAIN_MS, left / 4) * (0.5 + Math.random() / 2);
-        await pause(Math.min(Math.max(left - before, AGAIN_WAIT_MS_MIN), TIMER_MS_MAX), signal);
-        if (untilMs - this.#clock.nowMs() > AGAIN_MS) continue;
-        try {
-          untilMs = await this.#again(pass, playlist, signal);
-        } catch (error) {
-          if (!(error instanceof RequestError) || !error.passing) throw error;
-        }
-      }
-    } catch {
-      // Replaced or closed meanwhile, or the door has refused: then the edge does so soon, and that is told.
-    }
-  }
-
-  /** A new pass for what is playing. By when it must be asked for again. */
-  async #again(pass: Pass, playlist: string, signal: AbortSignal): Promise<number> {
-    const play = await api.play(this.#match, this.#slot.stream, signal);
-    this.#slot.take(play.slot);
-    if (play.playlist === null || !pass.takeFrom(play.playlist, playlist)) await this.#rebuild();
-    return play.untilMs;
-  }
-
-  /** The edge does not take the pass any more: it slept too long, its keys are gone, or the viewing was ended. */
-  async #refused(reason: string, pass: Pass, playlist: string, signal: AbortSignal): Promise<void> {
-    this.#note(`the pass was refused: ${reason}`);
-    if (reason === 'revoked') {
-      // Not asked for again unasked: it may be another device of theirs that wanted it so.
-      await this.#stopped();
-      return;
-    }
-    const now = performance.now();
-    if (now - this.#againAt < AGAIN_EVERY_MS) return;
-    this.#againAt = now;
-    try {
-      await this.#again(pass, playlist, signal);
-    } catch {
-      // The player's fault is next, and then the door's words.
-    }
-  }
-
   async #close(): Promise<void> {
     const adapter = this.adapter;
     this.adapter = null;
@@ -425,8 +356,7 @@ export class Session {
         if (error.status !== 401 && error.status !== 403) continue;
         if (error.problem?.members.reason === 'revoked') await this.#stopped();
         signal.throwIfAborted();
-        now = await api.play(this.#match, this.#slot.stream, signal);
-        this.#slot.take(now.slot);
+        now = await this.#admission.play(signal);
         at = now.playlist ?? at;
       }
     }
@@ -523,7 +453,7 @@ export class Session {
     on(window, 'offline', () => {
       if (this.state === 'buffering' || this.state === 'loading') this.#say('offline');
     });
-    on(window, 'pagehide', () => this.#slot.giveUp(true));
+    on(window, 'pagehide', () => this.#admission.giveUp(true));
     on(window, 'pageshow', (event) => {
       // Back from the browser's memory, with a slot that was given up.
       if (event instanceof PageTransitionEvent && event.persisted) void this.#rebuild();

@@ -2,6 +2,22 @@
 
 use std::time::Duration;
 
+use listen::http::Limits;
+
+/// Connections of viewers and of what stands before the door, of some 20 KB each: 650 MB when everybody comes at once. Whoever
+/// comes then is kept by the kernel, until another leaves.
+pub(crate) const CONNECTIONS: Limits = Limits {
+    connections_max: 32_768,
+    // A browser asks a dozen things at once; a proxy before us many times that.
+    streams_max: 256,
+    // As the usual proxies keep idle connections.
+    header_time_max: Duration::from_secs(75),
+    // Of a token, a device, a profile and cookies, with room for what proxies add.
+    header_bytes_max: 32 << 10,
+    // Answers are short.
+    drain_max: Duration::from_secs(5),
+};
+
 /// Requests under way at once, at most: of some 10 KB each, 80 MB. The limit that holds is found between the two.
 pub(crate) const UNDER_WAY_MAX: f64 = 8_192.0;
 /// What it begins with: 5,000 arrivals a second who each wait for a check of 400 ms, which is nobody's work here.

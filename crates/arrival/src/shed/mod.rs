@@ -1,6 +1,7 @@
-//! What is answered when not everything can be. Each request is let in or told at once when to come again: by buckets (of
-//! its address, of its viewer, of everybody), by how late the process is, and by a limit on requests under way that is
-//! found by how long they take. Playing is dearer than home, home dearer than settings.
+//! What is answered when not everything can be. Requests are read in turn ([`listen::turns`]): what cannot be answered soon
+//! stays with the kernel, and costs nothing until it is told so. What is read is let in or told at once when to come again: by
+//! buckets (of its address, of its viewer, of everybody), by how late the process is, and by a limit on requests under way
+//! that is found by how long they take. Playing is dearer than home, home dearer than settings.
 
 mod bucket;
 mod limit;
@@ -17,6 +18,7 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::Method;
+use listen::turns::Turns;
 use tokio_util::sync::CancellationToken;
 
 pub use bucket::{Bucket, Buckets, Rate};
@@ -83,8 +85,14 @@ impl Class {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waited;
 
+/// It has waited for too long to be read: it would be answered too late.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Late;
+
 /// The door's keeper.
 pub struct Shed {
+    /// In which requests are read.
+    pub(crate) turns: Arc<Turns>,
     limit: Mutex<Limit>,
     pressure: Mutex<Pressure>,
     /// Requests since the last look.
@@ -102,6 +110,7 @@ impl Shed {
         let address = Rate { per_s, burst: per_s * ADDRESS_BURST_S };
         let viewer = Rate { per_s: VIEWER_PER_S, burst: VIEWER_BURST };
         Shed {
+            turns: Arc::default(),
             limit: Mutex::default(),
             pressure: Mutex::default(),
             came: AtomicU32::new(0),
@@ -120,7 +129,7 @@ impl Shed {
     /// As if the process had been late for long.
     #[cfg(test)]
     pub(crate) fn crush(&self) {
-        (0..1_000).for_each(|_| lock(&self.pressure).observe(1_000.0, 1e6));
+        (0..1_000).for_each(|_| lock(&self.pressure).observe(1_000.0, 0.0, 1e6));
     }
 
     /// As if nobody had asked anything.
@@ -185,7 +194,10 @@ pub(crate) async fn layer(State(door): State<Arc<Door>>, mut request: Request, n
     request.extensions_mut().insert(client);
     let path = request.uri().path();
     let (class, tells) = (Class::of(request.method(), path), Class::tells(path));
-    if let Err(problem) = door.shed.admit(class, client, crate::now_ms()) {
+    let late = request.extensions().get::<Late>().is_some();
+    let admitted =
+        if late { Err(Problem::busy(retry_s())) } else { door.shed.admit(class, client, crate::now_ms()) };
+    if let Err(problem) = admitted {
         metrics::counter!("arrival_shed_total", "class" => class.name()).increment(1);
         return problem.into_response();
     }
@@ -209,8 +221,9 @@ pub(crate) async fn watch(door: Arc<Door>, shutdown: CancellationToken) {
         let took = asked.elapsed();
         let late_ms = took.saturating_sub(LAG_EVERY).as_secs_f64() * 1_000.0;
         let per_s = f64::from(door.shed.came.swap(0, Ordering::Relaxed)) / took.as_secs_f64();
+        let waited_ms = door.shed.turns.waited().as_secs_f64() * 1_000.0;
         let mut pressure = lock(&door.shed.pressure);
-        pressure.observe(late_ms, per_s);
+        pressure.observe(late_ms, waited_ms, per_s);
         metrics::gauge!("arrival_pressure").set(pressure.value());
     }
 }

@@ -4,20 +4,26 @@
 use super::Class;
 use super::limits::{CROWD_PER_S, EASE, LAG_MS, MOST, PRESS};
 
+/// When all others are refused, those who want to play are the next.
+const PLAY_FROM: f64 = 0.4;
+
 /// From 0, when all are let in, towards 1, when nobody would be.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pressure(f64);
 
 impl Pressure {
-    /// The tick came so late, in milliseconds, while so many requests a second came. Where hardly any come it is somebody
-    /// else who uses the machine, and refusing them would help nobody.
-    pub fn observe(&mut self, late_ms: f64, per_s: f64) {
-        let by = if late_ms > LAG_MS && per_s >= CROWD_PER_S {
-            PRESS * (late_ms / LAG_MS).min(4.0)
+    /// The tick came so late, and somebody has waited for their turn for so long, in milliseconds, while so many requests a
+    /// second came. Where hardly any come it is somebody else who uses the machine, and refusing them would help nobody.
+    pub fn observe(&mut self, late_ms: f64, waited_ms: f64, per_s: f64) {
+        let crowd = per_s >= CROWD_PER_S;
+        self.0 = if crowd && late_ms > LAG_MS {
+            (self.0 + PRESS * (late_ms / LAG_MS).min(4.0)).min(MOST)
+        } else if crowd && waited_ms > LAG_MS && self.0 <= PLAY_FROM {
+            // Who wants to play has the turns of all others, and there are no more.
+            (self.0 + PRESS).min(PLAY_FROM)
         } else {
-            -EASE
+            (self.0 - EASE).max(0.0)
         };
-        self.0 = (self.0 + by).clamp(0.0, MOST);
     }
 
     /// A request of this class is let in, by a throw from 0 to 1. Each class is thinned out before the dearer one is
@@ -25,8 +31,8 @@ impl Pressure {
     pub fn admits(self, class: Class, throw: f64) -> bool {
         let (from, to) = match class {
             Class::Settings => (0.0, 0.2),
-            Class::Home => (0.2, 0.4),
-            Class::Play => (0.4, 1.0),
+            Class::Home => (0.2, PLAY_FROM),
+            Class::Play => (PLAY_FROM, 1.0),
         };
         throw >= (self.0 - from) / (to - from)
     }
@@ -59,7 +65,7 @@ mod tests {
             now_ms += round_ms;
             played += plays;
             if now_ms >= look_ms {
-                pressure.observe(now_ms - look_ms, CROWD_PER_S);
+                pressure.observe(now_ms - look_ms, 0.0, CROWD_PER_S);
                 look_ms = now_ms + 10.0;
             }
             ready = (10.0 * round_ms / PLAY_MS).min(connections);
@@ -83,7 +89,7 @@ mod tests {
         let all = [Class::Settings, Class::Home, Class::Play];
         assert_eq!(all.map(|class| share(pressure, class)), before);
         for _ in 0..100 {
-            pressure.observe(LAG_MS + 1.0, CROWD_PER_S);
+            pressure.observe(LAG_MS + 1.0, 0.0, CROWD_PER_S);
             let now = all.map(|class| share(pressure, class));
             assert!(now.iter().zip(before).all(|(now, before)| *now <= before));
             assert!(now[1] == 1.0 || now[0] == 0.0, "{now:?}");
@@ -91,9 +97,11 @@ mod tests {
             before = now;
         }
         assert!((0.09..0.11).contains(&before[2]), "{before:?}");
-        (0..100).for_each(|_| pressure.observe(0.0, CROWD_PER_S));
+        (0..100).for_each(|_| pressure.observe(0.0, 0.0, CROWD_PER_S));
         assert_eq!(all.map(|class| share(pressure, class)), [1.0; 3]);
-        (0..100).for_each(|_| pressure.observe(1_000.0, CROWD_PER_S - 1.0));
+        (0..100).for_each(|_| pressure.observe(1_000.0, 1_000.0, CROWD_PER_S - 1.0));
         assert_eq!(pressure.value(), 0.0, "a machine that others keep busy");
+        (0..100).for_each(|_| pressure.observe(0.0, LAG_MS + 1.0, CROWD_PER_S));
+        assert_eq!(all.map(|class| share(pressure, class)), [0.0, 0.0, 1.0], "who waits has others' turns");
     }
 }
