@@ -145,9 +145,11 @@ test('who taps just behind a hole that both left is soon shown a picture', { ski
   try {
     const card = `a[href="/watch/${await match()}"]`;
     const took = [];
+    const holes = [];
     for (let n = 0; n < KILLS; n += 1) {
       await page.goto(`${BASE}/`);
       await until('the card', () => page.evaluate((card) => document.querySelector(card) !== null, card));
+      const killed = Date.now();
       // So long a hole that parts from before it are not listed any more.
       for (const end = Date.now() + HOLE_MS; Date.now() < end; ) {
         for (const pid of ['a', 'b'].map((letter) => victim(letter, true))) if (pid) process.kill(pid, 'SIGKILL');
@@ -158,6 +160,16 @@ test('who taps just behind a hole that both left is soon shown a picture', { ski
       await page.evaluate((card) => document.querySelector(card).click(), card);
       await until('a picture', async () => (await stats(page))?.framesPresented > 0, 30_000, 50);
       took.push({ ms: Date.now() - began, at: Date.now() });
+      holes.push(killed + HOLE_MS / 2);
+    }
+    // Back into the hole, in the DVR: what is behind it is shown.
+    for (const player of PLAYERS) {
+      await page.goto(watchUrl(await match(), { player, profile: 'balanced', at: String(holes.at(-1)) }));
+      const back = await until('the picture behind the hole', async () => {
+        const { state, venueMs } = (await stats(page)) ?? {};
+        return state === 'playing' && venueMs > holes.at(-1) && venueMs < holes.at(-1) + 15_000;
+      });
+      assert.ok(back, player);
     }
     console.log(JSON.stringify({ suite: 'failover', behind_a_hole: took.map(({ ms }) => ms) }));
     assert.deepEqual(unexcused('late pictures', took.filter(({ ms }) => ms > PICTURE_MS)), []);

@@ -76,10 +76,13 @@ pub async fn serve_in_turn<F, S, B>(
         let (io, line) = turns.take(socket);
         (io, service(peer, line))
     };
-    tokio::select! {
-        () = accept(listener, limits, shutdown, connection) => {}
-        () = turns.give() => {}
-    }
+    // Among the tasks whose turns it gives: elsewhere, as where the runtime is blocked on this one, its rounds would not be theirs.
+    let giving = tokio::spawn({
+        let turns = turns.clone();
+        async move { turns.give().await }
+    });
+    accept(listener, limits, shutdown, connection).await;
+    giving.abort();
 }
 
 /// `connection` makes of each that comes what is read and written, and what answers it.

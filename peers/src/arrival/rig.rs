@@ -17,7 +17,7 @@ use hyper_util::rt::TokioExecutor;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use store::testing::Server;
-use store::{Entitlements, Place, Purchase};
+use store::{Place, Purchase};
 use tokio::net::TcpStream;
 use tokio::process::Command;
 

@@ -176,6 +176,15 @@ export class HlsAdapter implements Adapter {
     return details ? { start: details.fragmentStart, end: details.edge } : null;
   }
 
+  /** Sought into a hole, hls.js loads what is behind it, and the element seeks on: it never comes to that. */
+  outside(mediaTime: number): number {
+    let to = mediaTime;
+    for (const { gap, start, end } of this.#hls?.latestLevelDetails?.fragments ?? []) {
+      if (gap && start <= to && to < end) to = end;
+    }
+    return to;
+  }
+
   ended(): boolean {
     return this.#hls?.latestLevelDetails?.live === false;
   }

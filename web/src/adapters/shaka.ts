@@ -155,6 +155,11 @@ export class ShakaAdapter implements Adapter {
     return { start: range.start, end: range.end };
   }
 
+  /** It jumps out of them by itself. */
+  outside(mediaTime: number): number {
+    return mediaTime;
+  }
+
   ended(): boolean {
     return this.#loaded && this.#player?.isDynamic() === false;
   }

@@ -67,6 +67,8 @@ export interface Adapter {
   originMs(): number | null;
   /** What can be seeked to: from the oldest media listed to the newest. */
   window(): Range | null;
+  /** The next place, media time, that is known not to be in a hole for which a player would wait for ever. */
+  outside(mediaTime: number): number;
   /** EXT-X-ENDLIST was seen. */
   ended(): boolean;
   rungs(): readonly Rung[];

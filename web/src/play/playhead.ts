@@ -175,18 +175,18 @@ export class Playhead {
     return { start: origin + range.start * 1000, end: origin + range.end * 1000 };
   }
 
-  /** Seeks to venue time, UTC ms. */
-  seek(venueMs: number): void {
+  /** Seeks to venue time, UTC ms. False: it is not known yet where that is. */
+  seek(venueMs: number): boolean {
     const range = this.#adapter?.window();
     const origin = this.#adapter?.originMs() ?? null;
-    if (!range || origin === null) return;
+    if (!range || origin === null) return false;
     const to = Math.max(range.start, (venueMs - origin) / 1000);
-    if (!this.ended && to > range.end - this.holdBack.seconds - SNAP_S) {
-      this.goLive();
-      return;
+    if (!this.ended && to > range.end - this.holdBack.seconds - SNAP_S) this.goLive();
+    else {
+      this.following = false;
+      this.#moveTo(Math.min(to, range.end));
     }
-    this.following = false;
-    this.#moveTo(Math.min(to, range.end));
+    return true;
   }
 
   /** Seeks from where it is, or is going to, seconds. */
@@ -212,7 +212,7 @@ export class Playhead {
   #moveTo(mediaTime: number): void {
     this.excuse();
     this.#video.playbackRate = 1;
-    this.#video.currentTime = mediaTime;
+    this.#video.currentTime = this.#adapter?.outside(mediaTime) ?? mediaTime;
   }
 
   #frame(mediaTime: number): void {

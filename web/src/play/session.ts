@@ -421,11 +421,7 @@ export class Session {
 
   #frame(): void {
     this.#everStarted = true;
-    const at = this.#resume;
-    if (at !== null) {
-      this.#resume = null;
-      this.playhead.seek(at);
-    }
+    if (this.#resume !== null && this.playhead.seek(this.#resume)) this.#resume = null;
     if (!this.video.paused) this.#say('playing');
   }
 

@@ -25,6 +25,10 @@ pub(crate) const FOLLOWED_MS: i64 = 5_000;
 /// How far back each look at the changes reaches: writers' clocks differ, and what is written becomes visible later.
 pub(crate) const OVERLAP_MS: i64 = 10_000;
 
+/// By how much writers' clocks may be behind ours: more is no clock that is set, and what was written at once a minute ago is not
+/// read again each second.
+pub(crate) const CLOCKS_MS: i64 = 60_000;
+
 /// How often changes are looked at.
 pub(crate) const FOLLOW_EVERY: std::time::Duration = std::time::Duration::from_secs(1);
 

@@ -19,8 +19,31 @@ pub struct Cats {
     life_s: i64,
     longest_s: i64,
     edges: Edges,
-    /// Sessions that are over before their time, and until when their last pass would be good.
-    ended: Mutex<HashMap<String, i64>>,
+    ended: Mutex<Ended>,
+}
+
+/// Sessions that are over before their time.
+#[derive(Default)]
+struct Ended {
+    /// Until when (UTC, seconds) their last pass would be good.
+    all: HashMap<String, i64>,
+    /// When it was looked which of them would have ended by themselves.
+    swept_s: i64,
+}
+
+impl Ended {
+    /// One more. When there are too many it is not kept; that is looked at once a second at most, since it looks at all of them.
+    fn add(&mut self, session: &str, until_s: i64, now_s: i64) {
+        if self.all.len() >= ENDED_MAX && self.swept_s != now_s {
+            self.swept_s = now_s;
+            self.all.retain(|_, until_s| *until_s > now_s);
+        }
+        if self.all.len() < ENDED_MAX {
+            self.all.insert(session.to_owned(), until_s);
+        } else {
+            metrics::counter!("arrival_ended_lost_total").increment(1);
+        }
+    }
 }
 
 impl Cats {
@@ -61,7 +84,7 @@ impl Cats {
 
     fn is_over(&self, session: &str, now_s: i64) -> bool {
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        ended.get(session).is_some_and(|until_s| *until_s > now_s)
+        ended.all.get(session).is_some_and(|until_s| *until_s > now_s)
     }
 }
 
@@ -110,14 +133,7 @@ impl Passes for Cats {
     fn revoke(&self, session: &str) {
         let now_s = crate::now_ms() / 1_000;
         let until_s = now_s + self.longest_s + LEEWAY_S;
-        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        if ended.len() >= ENDED_MAX {
-            ended.retain(|_, until_s| *until_s > now_s);
-        }
-        if ended.len() < ENDED_MAX {
-            ended.insert(session.to_owned(), until_s);
-        }
-        drop(ended);
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner).add(session, until_s, now_s);
         self.edges.tell(session, until_s);
     }
 }
