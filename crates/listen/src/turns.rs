@@ -368,7 +368,7 @@ mod tests {
         let service = |_: SocketAddr, line: Arc<Line>| {
             service_fn(move |_| {
                 let (under_way, late) = line.begin();
-                let answer = async move {
+                async move {
                     let status = if late { 503 } else { 200 };
                     let began = Instant::now();
                     while !late && began.elapsed() < WORK {
@@ -378,8 +378,7 @@ mod tests {
                     *response.status_mut() = http::StatusCode::from_u16(status).unwrap();
                     drop(under_way);
                     Ok::<_, Infallible>(response)
-                };
-                answer
+                }
             })
         };
         let serving = crate::http::serve_in_turn(listener, limits, Arc::default(), shutdown.clone(), service);

@@ -78,10 +78,8 @@ impl Licences {
 
     /// What whoever has this pass may have. `until_ms`: when the right to show it ends.
     pub(super) fn policy(&self, admitted: &Admitted, until_ms: Option<i64>, now_ms: i64) -> Policy {
-        let own_s = match admitted.provisional {
-            true => admitted.until_s,
-            false => now_ms / 1_000 + LICENCE_S,
-        };
+        let own_s = now_ms / 1_000 + LICENCE_S;
+        let own_s = if admitted.renewed { own_s } else { own_s.min(admitted.until_s) };
         let ends_us = until_ms.map_or(i64::MAX, |ms| ms.saturating_mul(1_000));
         Policy {
             plan: best(admitted.session.as_deref()),

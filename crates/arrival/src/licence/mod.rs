@@ -19,5 +19,5 @@ mod tests;
 pub use config::{Config, Picture};
 pub(crate) use http::router;
 pub(crate) use keys::Licences;
-pub(crate) use session::named;
+pub(crate) use session::{is_long, named};
 pub(crate) use system::System;

@@ -79,7 +79,7 @@ impl Given {
             network: None,
             begin_s: now_s,
             end_s: now_s + 3_600,
-            provisional: false,
+            renewed: true,
         };
         change(&mut grant);
         self.house.door.passes.issue(&grant).unwrap()
@@ -243,7 +243,7 @@ async fn high_definition_is_for_plans_and_devices_that_may() {
         serde_json::from_value::<Plan>(json!({"id": "p", "name": "P", "tier": 1, "height_max": height}))
     };
     for (height, name) in [(json!(null), "s"), (json!(720), "s"), (json!(719), "s-sd")] {
-        assert_eq!(super::named("s".into(), &plan(height).unwrap()), name);
+        assert_eq!(super::named("s".into(), &plan(height).unwrap(), true), name);
     }
 }
 

@@ -8,9 +8,10 @@ use listen::Watched;
 use pass::cat::{Claims, Match, Network, Part, Renewal, SESSION_S_MAX};
 use pass::{Ask, Gate, LEEWAY_S, Refusal};
 
-use super::limits::{ENDED_MAX, KEYS_LOOK_EVERY, WINDOW_SHARE};
+use super::limits::{ENDED_MAX, KEYS_LOOK_EVERY, LONG_S_MAX, WINDOW_SHARE};
 use super::{Admitted, Edges, Grant, Passes};
 use crate::Error;
+use crate::licence::is_long;
 
 /// Makes them.
 pub struct Cats {
@@ -97,13 +98,13 @@ fn read(keys: &Watched) -> Result<Gate, Error> {
 impl Passes for Cats {
     fn issue(&self, grant: &Grant) -> Result<String, String> {
         // An edge renews a pass until so long after its `nbf`: that is the end which it cannot move.
-        let expires_s = match grant.provisional {
-            true => grant.end_s,
-            false => grant.end_s.min(grant.begin_s.saturating_add(self.life_s)),
+        let expires_s = match grant.renewed {
+            true => grant.end_s.min(grant.begin_s.saturating_add(self.life_s)),
+            false => grant.end_s,
         };
-        let begin_s = match grant.provisional {
-            true => grant.begin_s,
-            false => grant.begin_s.min(grant.end_s.saturating_sub(SESSION_S_MAX)),
+        let begin_s = match grant.renewed {
+            true => grant.begin_s.min(grant.end_s.saturating_sub(SESSION_S_MAX)),
+            false => grant.begin_s,
         };
         let claims = Claims {
             session: Some(grant.session.clone()),
@@ -113,7 +114,8 @@ impl Passes for Cats {
             uri: vec![(Part::Path, paths(&grant.path, grant.programmes.as_deref())?)],
             countries: grant.country.map(|code| vec![code.map(char::from).iter().collect()]),
             networks: grant.network.map(|asn| vec![Network::Asn(asn)]),
-            renewal: (!grant.provisional)
+            renewal: grant
+                .renewed
                 .then(|| Renewal { add_s: self.life_s, window_s: (self.life_s / WINDOW_SHARE).max(1) }),
             ..Claims::default()
         };
@@ -127,12 +129,13 @@ impl Passes for Cats {
         if session.as_ref().is_some_and(|session| self.is_over(session, ask.now_s)) {
             return Err(Refusal::Revoked);
         }
-        Ok(Admitted { session, until_s: opened.expires_s(), provisional: !opened.is_renewed() })
+        Ok(Admitted { session, until_s: opened.expires_s(), renewed: opened.is_renewed() })
     }
 
     fn revoke(&self, session: &str) {
         let now_s = crate::now_ms() / 1_000;
-        let until_s = now_s + self.longest_s + LEEWAY_S;
+        let longest_s = if is_long(session) { LONG_S_MAX } else { self.longest_s };
+        let until_s = now_s + longest_s + LEEWAY_S;
         self.ended.lock().unwrap_or_else(PoisonError::into_inner).add(session, until_s, now_s);
         self.edges.tell(session, until_s);
     }

@@ -11,7 +11,10 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
 
 use super::answer::{Allowed, Angle, Answer, Lengths, Licence, Scores, Stream};
-use super::limits::{ADVICE_S, DEVICE_NAME_MAX, EARLY_MS, MATCHES_S, PLACED_SHARE, SPREAD_SHARE};
+use super::limits::{
+    ADVICE_S, AFTER_MS, DEVICE_NAME_MAX, EARLY_MS, LONG_S_MAX, MATCH_MS, MATCHES_S, PLACED_SHARE,
+    SPREAD_SHARE,
+};
 use super::{Asker, Grant, Problem};
 use crate::FRESH_ID_CHARS;
 use crate::catalog::{Match, Plan, Programme, Show, Status};
@@ -141,9 +144,11 @@ async fn play(
     let shown = show.shown(&place, now_ms).map_err(|dark| Problem::dark(one, &dark))?;
     let session = crate::fresh_id();
     let entry = enter(&door, &viewer, show, &session, now_ms).await?;
-    let session = if entry.provisional { session } else { named(session, entry.plan) };
+    // A player that is not our page may not be able to take the next pass out of an answer.
+    let renews = headers.get("pavilion-renews").is_none_or(|says| says != "no");
+    let session = if entry.provisional { session } else { named(session, entry.plan, renews) };
     // A page that asks again goes on with the session that it has, and whatever else is bound to that goes on, too.
-    let session = going_on(&door, &viewer, &entry, one, &headers).unwrap_or(session);
+    let session = going_on(&door, &viewer, &entry, one, &headers, renews).unwrap_or(session);
 
     let epoch = one.epoch.unwrap_or(door.config.epoch);
     let open: Vec<&Programme> = show.programmes.iter().filter(|p| !p.angle || entry.plan.angles).collect();
@@ -151,7 +156,13 @@ async fn play(
     let renewed_ms = if shown.limited { renewed_ms / PLACED_SHARE } else { renewed_ms };
     // Whoever was not checked is checked when that is over, and the others come back one by one.
     let back_ms = now_ms + renewed_ms - fastrand::i64(0..=renewed_ms / SPREAD_SHARE);
-    let back_ms = if entry.provisional { i64::MAX } else { back_ms };
+    let long_ms = one.start_ms.saturating_add(MATCH_MS).max(now_ms).saturating_add(AFTER_MS);
+    let back_ms = match (entry.provisional, renews) {
+        (true, _) => i64::MAX,
+        (false, true) => back_ms,
+        // No longer than a match that begins now: what is live for days is asked for again.
+        (false, false) => long_ms.min(now_ms.saturating_add(LONG_S_MAX * 1_000)),
+    };
     let end_ms = [shown.until_ms, entry.until_ms].into_iter().flatten().fold(back_ms, i64::min);
     let stream = slot(&door, &viewer, &entry, one, &session, &headers, (now_ms, end_ms))?;
     let grant = Grant {
@@ -163,7 +174,7 @@ async fn play(
         network: place.asn.filter(|_| shown.limited && door.config.bind_networks),
         begin_s: now_ms / 1_000,
         end_s: end_ms / 1_000,
-        provisional: entry.provisional,
+        renewed: renews && !entry.provisional,
     };
     let pass = door.passes.issue(&grant).map_err(|why| {
         tracing::error!(why, "no pass could be made");
@@ -278,10 +289,11 @@ fn going_on(
     entry: &Entry<'_>,
     one: &Match,
     headers: &HeaderMap,
+    renews: bool,
 ) -> Option<String> {
     let account = viewer.account.as_ref().filter(|_| !entry.provisional)?;
     let id = headers.get("pavilion-stream")?.to_str().ok()?;
-    let like = named(id.get(..FRESH_ID_CHARS)?.to_owned(), entry.plan) == id;
+    let like = named(id.get(..FRESH_ID_CHARS)?.to_owned(), entry.plan, renews) == id;
     (like && door.slots.goes_on(account, id, &viewer.device, &one.id)).then(|| id.to_owned())
 }
 

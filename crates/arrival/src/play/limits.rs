@@ -6,6 +6,13 @@ use std::time::Duration;
 /// a short visit; a key that has leaked is worth no more than that.
 pub(crate) const PASS_S: u32 = 10 * 60;
 
+/// A player that takes no renewals has a pass for the whole match and four hours; no match is longer than so many
+/// seconds of a day, its breaks included.
+pub(crate) const MATCH_MS: i64 = 8 * 3_600_000;
+pub(crate) const AFTER_MS: i64 = 4 * 3_600_000;
+/// So its longest, in seconds, when it is asked for before the first ball.
+pub(crate) const LONG_S_MAX: i64 = (MATCH_MS + AFTER_MS + EARLY_MS) / 1_000;
+
 /// How long edges may renew it without asking here, in seconds, unless set: when no door answers, nobody notices for so
 /// long. It is also the longest that a blackout waits for which nobody had foreseen any, so it is not a whole match; five
 /// million viewers are 1,500 plays a second by it.

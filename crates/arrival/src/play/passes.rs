@@ -20,8 +20,9 @@ pub struct Grant {
     pub begin_s: i64,
     /// UTC, seconds: by then the player must ask to play again, however often it was renewed.
     pub end_s: i64,
-    /// Nobody knows whether they have paid: good to its end, and never renewed.
-    pub provisional: bool,
+    /// Edges renew it. Otherwise it is good to its end: nobody knows whether they have paid, or their player takes no
+    /// renewals.
+    pub renewed: bool,
 }
 
 /// Whose pass it is.
@@ -31,8 +32,8 @@ pub struct Admitted {
     pub session: Option<String>,
     /// UTC, seconds: the pass is not good from then on.
     pub until_s: i64,
-    /// Let in without a check.
-    pub provisional: bool,
+    /// It may be good for longer: edges renew it.
+    pub renewed: bool,
 }
 
 /// Makes passes.
@@ -68,7 +69,7 @@ impl Passes for Word {
         match () {
             () if token.is_empty() => Err(Refusal::Missing),
             () if bool::from(self.0.as_bytes().ct_eq(token.as_bytes())) => {
-                Ok(Admitted { session: None, until_s: i64::MAX, provisional: false })
+                Ok(Admitted { session: None, until_s: i64::MAX, renewed: false })
             }
             () => Err(Refusal::Malformed),
         }

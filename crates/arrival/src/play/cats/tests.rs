@@ -22,7 +22,7 @@ fn grant() -> Grant {
         network: None,
         begin_s: NOW_S,
         end_s: NOW_S + 3_600,
-        provisional: false,
+        renewed: true,
     }
 }
 
@@ -31,7 +31,7 @@ fn a_pass_opens_what_was_granted_and_no_more() {
     let (_folder, cats) = cats(&Document::generate("pavilion", "k1").unwrap());
     let pass = cats.issue(&grant()).unwrap();
     let at = |path, now_s| cats.check(&pass, &Ask::get(path, now_s));
-    let yes = Admitted { session: Some("s-1".into()), until_s: NOW_S + 600, provisional: false };
+    let yes = Admitted { session: Some("s-1".into()), until_s: NOW_S + 600, renewed: true };
     assert_eq!(at(LIST, NOW_S), Ok(yes.clone()));
     for other in
         ["/final/r1/bird/hls/master.m3u8", "/final/r2/main/x", "/final/r1/main", "/semi/r1/main/x", "/"]
@@ -92,11 +92,11 @@ fn renewals_end_with_the_grant() {
     }
     assert_eq!(ends, [600, 1_199, 1_798, 2_397, 2_996, 3_595, 3_600]);
 
-    let provisional = Grant { provisional: true, end_s: NOW_S + 900, ..grant() };
+    let provisional = Grant { renewed: false, end_s: NOW_S + 900, ..grant() };
     let pass = cats.issue(&provisional).unwrap();
     let opened = edge.open(&pass, &Ask::get(LIST, NOW_S)).unwrap();
     assert_eq!(edge.renewed(&opened, [1; 16], NOW_S + 899), None);
-    let admitted = Admitted { session: Some("s-1".into()), until_s: NOW_S + 900, provisional: true };
+    let admitted = Admitted { session: Some("s-1".into()), until_s: NOW_S + 900, renewed: false };
     assert_eq!(cats.check(&pass, &Ask::get(LIST, NOW_S + 899)), Ok(admitted));
 }
 
