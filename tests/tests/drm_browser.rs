@@ -20,6 +20,8 @@ async fn chromium_plays_what_is_encrypted() {
     let (period, clear) = (PERIOD.to_string(), CLEAR.to_string());
     let more = vec!["--drm", "cbcs", "--drm-period", &period, "--drm-clear-lead", &clear];
     let game = Match::start(&Options { more, ..Options::default() }).await;
+    // What Shaka cannot begin with is a playlist without a whole segment.
+    game.has_a_past().await;
     let grid = Grid::for_frame_rate("25".parse().unwrap()).unwrap();
     let at = |msn: u64| {
         let epoch: Utc = game.ports().epoch;

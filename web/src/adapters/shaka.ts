@@ -76,6 +76,8 @@ function config(source: Source, failed: (error: shaka.util.Error) => void): obje
     manifest: {
       retryParameters: { ...retryParameters, baseDelay: policy.backoff(REQUEST_BACKOFF).baseMs },
       defaultPresentationDelay: lowLatency ? LOW_LATENCY_DELAY_S : source.holdBackS,
+      // Captions are said in the playlist. Shaka looks for others in further segments, and fails at one of which there are only parts.
+      hls: { disableClosedCaptionsDetection: true },
     },
     ...(Number.isFinite(source.heightMax) ? { restrictions: { maxHeight: source.heightMax } } : {}),
     abr: { defaultBandwidthEstimate: BANDWIDTH_GUESS, restrictToElementSize: true },

@@ -22,6 +22,9 @@ import type { Stats } from './stats';
 const RECOVERIES_MAX = 6;
 const CLEAN_MS = 60_000;
 
+/** A player that failed while it loaded may never be done with closing, and another shall not wait for it. */
+const CLOSE_MS = 2_000;
+
 /** Faults kept for `stats()`. */
 const FAULTS_KEPT = 50;
 
@@ -326,7 +329,7 @@ export class Session {
   async #close(): Promise<void> {
     const adapter = this.adapter;
     this.adapter = null;
-    await adapter?.destroy();
+    if (adapter) await Promise.race([adapter.destroy(), pause(CLOSE_MS)]);
   }
 
   /**
