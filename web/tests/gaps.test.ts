@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withoutBrokenLists, withoutGaps } from '../src/adapters/gaps';
+import { withoutBrokenLists, withoutFirstHints, withoutGaps } from '../src/adapters/gaps';
 
 const playlist = `#EXTM3U
 #EXT-X-TARGETDURATION:2
@@ -57,4 +57,11 @@ test('a finished list with gaps goes, unless it is the last', () => {
     '#EXT-X-PART:DURATION=0.32,URI="../v/8a.0.m4s",INDEPENDENT=YES',
     '#EXT-X-PART:DURATION=0.32,URI="../v/8a.1.m4s",GAP=YES',
   ]);
+});
+
+test('the first part of a segment is not hinted at, and others are', () => {
+  expect(withoutFirstHints(playlist)).toBe(playlist);
+  const first = playlist.replace('9a.3.m4s', '10a.0.m4s');
+  expect(withoutFirstHints(first)).toBe(playlist.replace(/#EXT-X-PRELOAD-HINT.*\n/, ''));
+  expect(withoutFirstHints(playlist.replace('9a.3.m4s', '9a.10.m4s'))).toContain('PRELOAD-HINT');
 });

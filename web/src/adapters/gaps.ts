@@ -29,6 +29,14 @@ export function withoutGaps(playlist: string): string {
 }
 
 /**
+ * For Shaka Player, of an encrypted match. It puts a hinted part behind the init segment of now, and the first of a segment may need
+ * another one: where a clear lead ends the browser refuses it. So a segment's first part is asked for when it is listed.
+ */
+export function withoutFirstHints(playlist: string): string {
+  return playlist.replace(/^#EXT-X-PRELOAD-HINT:.*\.0\.m4s".*\n?/m, '');
+}
+
+/**
  * For hls.js. After a hole it loads the next segment's first part and then, out of order, the whole segment before
  * it (the other pipeline's), upon which the browser drops frames up to the next keyframe: a second hole. Without
  * the list of a finished segment's parts it goes on from the next segment's first part. The list must stay while it

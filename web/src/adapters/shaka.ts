@@ -18,7 +18,7 @@ import {
 import type { Range } from '../play/holes';
 import { withoutKeys } from '../play/keynames';
 import { PASS_HEADER, type Pass } from '../play/pass';
-import { withoutGaps } from './gaps';
+import { withoutFirstHints, withoutGaps } from './gaps';
 import { steadyOffsets } from './offset';
 
 /**
@@ -286,7 +286,7 @@ function filter(player: shaka.Player, { pass, keys }: Source): void {
     if (type !== shaka.net.NetworkingEngine.RequestType.MANIFEST) return;
     const text = shaka.util.StringUtils.fromUTF8(response.data);
     keys?.read(text);
-    const known = withoutGaps(keys ? withoutKeys(text) : text);
+    const known = withoutGaps(keys ? withoutFirstHints(withoutKeys(text)) : text);
     response.data = shaka.util.StringUtils.toUTF8(known);
   });
 }
