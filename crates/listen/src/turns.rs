@@ -24,6 +24,10 @@ const TOLD: usize = 8;
 /// Who has waited for so long is told: those who are let in shall be answered within a tenth of a second.
 const PATIENCE: Duration = Duration::from_millis(50);
 
+/// Entries that wait: of 32 bytes. Only those of connections that have closed while they waited go so far beyond any
+/// listener's bound of connections, and then they are taken out.
+const WAITING_MAX: usize = 1 << 17;
+
 /// The turns of one listener.
 #[derive(Default)]
 pub struct Turns {
@@ -35,7 +39,7 @@ pub struct Turns {
 struct Queue {
     /// Turns of this round that may still be taken.
     left: usize,
-    /// The longest first. No more than connections are open.
+    /// The longest first; at most [`WAITING_MAX`], those who have left among them.
     waiting: VecDeque<(Instant, Arc<Line>)>,
 }
 
@@ -99,6 +103,9 @@ impl Turns {
             queue.left -= 1;
             *lock(&line.state) = State::Turn { late: false };
             return true;
+        }
+        if queue.waiting.len() >= WAITING_MAX {
+            queue.waiting.retain(|(_, line)| matches!(*lock(&line.state), State::Waiting(_)));
         }
         *lock(&line.state) = State::Waiting(waker.clone());
         queue.waiting.push_back((now, line.clone()));
@@ -322,6 +329,14 @@ mod tests {
         all[ROUND..].iter().for_each(|(line, _)| *lock(&line.state) = State::Idle);
         assert!(turns.round(now));
         assert!(!turns.round(now), "nothing was taken in this one");
+        // However many come and leave before a round.
+        for _ in 0..2 * WAITING_MAX {
+            let line = line();
+            turns.enter(&line, Waker::noop(), now);
+            *lock(&line.state) = State::Idle;
+        }
+        assert!(lock(&turns.queue).waiting.len() <= WAITING_MAX);
+        assert!(turns.round(now) && !turns.round(now));
         assert!(come(&turns, ROUND, now).iter().all(|(_, at_once)| *at_once));
     }
 
